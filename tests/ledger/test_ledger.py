@@ -148,8 +148,8 @@ def test_a_committed_answer_is_given_again_for_nothing(ledger, store):
 
 def test_the_first_answer_to_a_question_stays(ledger):
     first, second = reserve(ledger), reserve(ledger)
-    ledger.commit(first, key="k", answer=1)
-    ledger.commit(second, key="k", answer=2)
+    assert ledger.commit(first, key="k", answer=1) == 1
+    assert ledger.commit(second, key="k", answer=2) == 1
     assert ledger.answer("people", "k") == 1
 
 

@@ -200,11 +200,11 @@ SESSIONS = (
         edits=(
             (
                 "session/asking/planning.py",
-                "    return readable(planning, planning.ledger.answer(planning.account, prepared.key))\n",
+                "    return None if answer is None else readable(planning, answer)\n",
                 (
                     "    from sfumato.session.releases.releasing import release\n"
                     "    from sfumato.session.releases.stored import encode_released\n"
-                    "    found = readable(planning, planning.ledger.answer(planning.account, prepared.key))\n"
+                    "    found = None if answer is None else readable(planning, answer)\n"
                     "    plan, run = prepared.plan, lambda one: planning.engine.run(one, salt='0' * 32)\n"
                     "    again = [release(section, run) for section in plan.sections]\n"
                     "    return found and {**found, 'sections': [encode_released(one) for one in again]}\n"
@@ -223,18 +223,13 @@ SESSIONS = (
             ),
             (
                 "session/asking/execution.py",
-                "answer = readable(desk, ledger.answer_of(reservation)) if reservation.is_answered else None",
-                "answer = None",
+                "    if reservation.is_answered:\n",
+                "    if False:\n",
             ),
             (
                 "session/asking/execution.py",
-                "        found = readable(desk, desk.ledger.answer_of(ticket.reservation))\n",
-                "        found = answer\n",
-            ),
-            (
-                "session/asking/execution.py",
-                "    return stored(desk, ticket.prepared) or answer  #",
-                "    return answer  #",
+                "    return readable(desk, kept)\n",
+                "    return answer\n",
             ),
         ),
         tests=_path("a retry"),

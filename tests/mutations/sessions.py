@@ -126,7 +126,9 @@ MUTANTS = (
     ),
     Mutant(
         name="a question that is asked twice at once is shown twice",
-        edits=(("session/asking/execution.py", "return stored(desk, ticket.prepared) or answer", "return answer"),),
+        edits=(
+            ("ledger/ledger.py", "return first.answer if isinstance(first, Committed) else answer", "return answer"),
+        ),
         tests=(
             "tests/session/asking/test_planning.py::test_of_two_answers_that_were_paid_for_outside_of_a_flight_both_show_the_first",
         ),

@@ -9,7 +9,7 @@ from sfumato.query.model.expressions import TRUE
 from sfumato.query.model.relations import Filter, Relation, Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath
 from sfumato.query.planning.questions import Presented
-from sfumato.query.printing.canonical import question_hash
+from sfumato.query.printing.canonical import question_hash, question_text
 from sfumato.query.printing.describe import described
 from sfumato.query.python.frame import Frame
 from sfumato.query.sql.constants import Parameters
@@ -106,7 +106,7 @@ def text_of(sql: str) -> str:
 
 
 def hashed(sql: str) -> str:
-    return question_hash(parsed(sql).child)
+    return question_hash(question_text(parsed(sql).child))
 
 
 def frame() -> Frame[Presented]:

@@ -13,7 +13,6 @@ from sfumato.privacy.guarantees import NO_GUARANTEE
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.query.planning.questions import presented
 from sfumato.query.policy.policy import Policy, SourceFacts
-from sfumato.query.printing.canonical import question_hash
 from sfumato.session.asking.execution import Desk
 from sfumato.session.asking.planning import Ticket
 from sfumato.session.asking.question import Question
@@ -60,7 +59,7 @@ def charge(curator, prepared, *, asked=NOBODY):
     """A question that is charged and waits for its answer, in no flight, as versions before flights charged it."""
     plan = prepared.plan
     reservation = curator.ledger.reserve(
-        curator.account, event=plan.event, charge=plan.charge, question=question_hash(plan.question),
+        curator.account, event=plan.event, charge=plan.charge, question=prepared.question,
         part=prepared.part, asked=asked,
     )  # fmt: skip
     return Ticket(prepared=prepared, reservation=reservation)

@@ -17,7 +17,17 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighborin
 from sfumato.query.model.csv_format import CsvFormat
 from sfumato.query.model.expressions import Literal
 from sfumato.query.model.facts import Edition
-from sfumato.query.model.relations import BoundRows, Except, Filter, Intersect, PeoplePart, Select, Source, UnionAll
+from sfumato.query.model.relations import (
+    BoundRows,
+    Except,
+    Filter,
+    Intersect,
+    PeoplePart,
+    Select,
+    Source,
+    UnionAll,
+    tables_of,
+)
 from sfumato.query.model.schema import Limits, Table, UnitPath, integer, text, timestamp
 from sfumato.query.model.statement import AUTO
 from sfumato.query.planning.plan import compile_plan
@@ -141,7 +151,10 @@ def prepared(asked: Asked, edition: Edition = Edition.LATEST) -> Prepared:
         asked.question.child, guarantee(asked.epsilon, asked.delta),
         neighboring_relation=asked.relation, law=asked.law, edition=edition,
     )  # fmt: skip
-    return Prepared(plan=plan, text="as asked", key=answer_key(desk_of_all.policy, plan), part=part)
+    written = question_text(plan.question)
+    tables = {table.name: desk_of_all.declared[table.name] for table in tables_of(plan.question.child.child)}
+    key = answer_key(desk_of_all.policy, plan, written, tables)
+    return Prepared(plan=plan, text="as asked", question=question_hash(written), key=key, part=part)
 
 
 def stored(asked: Asked, edition: Edition = Edition.FIRST) -> dict[str, str]:
@@ -151,7 +164,7 @@ def stored(asked: Asked, edition: Edition = Edition.FIRST) -> dict[str, str]:
     sent = written._asked("monday", found, Fraction(95, 100))  # the ledger alone has it
     return {
         "question": question_text(found.plan.question),
-        "hash": question_hash(found.plan.question),
+        "hash": question_hash(question_text(found.plan.question)),
         "key": found.key,
         "body": sent.body,
     }

@@ -216,4 +216,4 @@ def test_a_part_of_a_plan_needs_a_name():
     found = prepared(asked)
     section = replace(found.plan.sections[0], outputs=(Unknown(),))
     with pytest.raises(ParameterError, match="plan = 'Unknown': has no stored name"):
-        answer_key.answer_key(curator(asked).policy, replace(found.plan, sections=(section,)))
+        answer_key.answer_key(curator(asked).policy, replace(found.plan, sections=(section,)), "question", {})

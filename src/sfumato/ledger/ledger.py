@@ -17,7 +17,7 @@ from sfumato.ledger.core.entry import (
     Reserved,
     Shared,
 )
-from sfumato.ledger.core.prices import admitted
+from sfumato.ledger.core.prices import require_price
 from sfumato.ledger.core.reservations import NOBODY, Asked, Flight, Reservation
 from sfumato.ledger.core.store import LedgerStore
 from sfumato.ledger.core.windows import Clock, SystemClock
@@ -265,13 +265,16 @@ class Ledger(LedgerWriter):
 
         self._do(decide)
 
-    def commit(self, reservation: Reservation, *, key: str, answer: Json) -> None:
+    def commit(self, reservation: Reservation, *, key: str, answer: Json) -> Json:
         """Store the noisy answer of a reservation; the first answer under a key stays.
 
         Args:
             reservation: From `reserve`, in this process or another.
             key: What identifies the query and all that its answer depends on.
             answer: The release, as JSON.
+
+        Returns:
+            The stored answer under the key: this one, or an earlier one.
 
         Raises:
             ReservationError: The reservation was never made, has an answer, or was abandoned.
@@ -280,12 +283,14 @@ class Ledger(LedgerWriter):
         """
         account, request = reservation.account, reservation.request
 
-        def decide(pending: PendingBatch) -> None:
+        def decide(pending: PendingBatch) -> Json:
             rules.require_open(pending.replay, reservation)
             pending.replay.require_available(account)
             pending.keep(Committed(account=account, request=request, key=key, answer=answer, at=pending.at))
+            first = pending.find(answer_name(account, key))
+            return first.answer if isinstance(first, Committed) else answer
 
-        self._do(decide)
+        return self._do(decide)
 
     def abandon(self, reservation: Reservation, *, reason: str) -> None:
         """Record that a reservation will have no answer. It stays charged, because data may have been read.
@@ -328,7 +333,7 @@ class Ledger(LedgerWriter):
         Raises:
             BudgetExceededError: Too little budget remains; nothing was spent.
         """
-        self._require_price(account, event, charge)
+        require_price(event, charge, self.opened(account).neighboring_relation)
         request = random_bytes(16).hex()
 
         def decide(pending: PendingBatch) -> Reservation | None:
@@ -378,12 +383,8 @@ class Ledger(LedgerWriter):
         key: str = "",
     ) -> Reserved:
         """What is recorded of a reservation, of which the charge covers the cost of its event."""
-        self._require_price(account, event, charge)
+        require_price(event, charge, self.opened(account).neighboring_relation)
         return Reserved(
             account=account, request=random_bytes(16).hex(), question=question, event=event, charge=charge, part=part,
             principal=asked.principal, idempotency_key=asked.idempotency_key, body=asked.body, key=key,
         )  # fmt: skip
-
-    def _require_price(self, account: str, event: Event, charge: Charge) -> None:
-        admitted(charge)
-        rules.require_price(event, charge, self.opened(account).neighboring_relation)

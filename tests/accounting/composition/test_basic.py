@@ -9,9 +9,9 @@ from dp_accounting import pld
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
-from tests.accounting.contract import AccountantContract
+from tests.accounting.contract import DELTA, EVENTS, AccountantContract, name_of
 
-from sfumato.accounting.composition.basic import FREE, BasicAccountant, Cost, is_priced, own_guarantee, price_all
+from sfumato.accounting.composition.basic import FREE, BasicAccountant, Cost, event_epsilon, own_guarantee, price_all
 from sfumato.accounting.core.accountant import EpsilonInterval
 from sfumato.accounting.core.finite import smallest_epsilon
 from sfumato.accounting.core.normal_form import NeighborGroup, flattened
@@ -50,6 +50,19 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, Neighborin
 class TestBasicAccountant(AccountantContract):
     def make(self, relation: NeighboringRelation) -> BasicAccountant:
         return BasicAccountant(neighboring_relation=relation)
+
+
+@pytest.mark.parametrize("relation", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
+@pytest.mark.parametrize("event", EVENTS, ids=name_of)
+def test_an_event_alone_costs_what_an_account_with_it_says(event, relation):
+    account = BasicAccountant(neighboring_relation=relation)
+    if account.supports(event):
+        for delta in (Fraction(0), Fraction(DELTA), Fraction(1, 3)):
+            alone = event_epsilon(event, delta=delta, neighboring_relation=relation)
+            assert alone == account.compose(event).epsilon(delta)
+    else:
+        with pytest.raises(UnsupportedEventError):
+            event_epsilon(event, delta=Fraction(0), neighboring_relation=relation)
 
 
 def test_ten_times_a_tenth_is_exactly_one():
@@ -346,7 +359,7 @@ def test_what_basic_composition_cannot_price_is_named(event):
     with pytest.raises(UnsupportedEventError, match="BasicAccountant") as refused:
         cost_of(ComposedEvent((PureEvent(1), PoissonSampledEvent("0.1", event))), TERMS)
     assert refused.value.event == ZCDPEvent(1)
-    assert not is_priced(ZCDPEvent(1), ADD_OR_REMOVE_ONE)
+    assert not BasicAccountant().supports(ZCDPEvent(1))
     assert own_guarantee(ZCDPEvent(1), ADD_OR_REMOVE_ONE) is None
 
 
@@ -480,7 +493,7 @@ def test_the_best_of_a_poisson_number_of_answers_costs_at_most_its_bound(mean):
 
 
 def test_only_the_best_of_pure_answers_has_a_price():
-    assert not is_priced(RepeatAndSelectEvent(GaussianEvent(1), 3, 1), ADD_OR_REMOVE_ONE)
-    assert not is_priced(RepeatAndSelectEvent(ApproxEvent(1, "1e-6"), 3, 1), ADD_OR_REMOVE_ONE)
+    assert not BasicAccountant().supports(RepeatAndSelectEvent(GaussianEvent(1), 3, 1))
+    assert not BasicAccountant().supports(RepeatAndSelectEvent(ApproxEvent(1, "1e-6"), 3, 1))
     assert cost_of(RepeatAndSelectEvent(NonPrivateEvent(), 3, 1), TERMS) == Cost(NO_GUARANTEE)
     assert cost_of(RepeatAndSelectEvent(PureEvent(2000), 3, None), TERMS) == Cost(PureDP(2003))

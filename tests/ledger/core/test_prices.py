@@ -21,6 +21,7 @@ from sfumato.ledger.core.prices import (
     limits,
     price,
     price_of,
+    require_price,
     times_within,
 )
 from sfumato.privacy.budgets import ZCDP, RenyiDP
@@ -265,3 +266,15 @@ def test_decimals_are_admitted_as_they_are(charge):
 def test_what_would_make_an_account_long_is_refused(charge, name):
     with pytest.raises(ParameterError, match=name):
         admitted(charge)
+
+
+def test_a_charge_covers_the_price_of_its_event():
+    require_price(DiscreteLaplaceEvent(5, 1), PureDP("0.2"), ADD_OR_REMOVE_ONE)
+    with pytest.raises(ParameterError, match="charge"):
+        require_price(DiscreteLaplaceEvent(5, 1), PureDP("0.199999999999999"), ADD_OR_REMOVE_ONE)
+
+
+@pytest.mark.parametrize("event", [NonPrivateEvent(), GaussianEvent(10)], ids=["exact", "without delta"])
+def test_what_has_no_price_is_not_covered(event):
+    with pytest.raises(ParameterError, match="charge"):
+        require_price(event, PureDP(10**9), ADD_OR_REMOVE_ONE)

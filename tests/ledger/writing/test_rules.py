@@ -29,7 +29,7 @@ from sfumato.ledger.core.windows import RollingWindow
 from sfumato.ledger.keeping.follower import Follower
 from sfumato.ledger.writing import rules
 from sfumato.privacy.budgets import ZCDP
-from sfumato.privacy.events import DiscreteLaplaceEvent, GaussianEvent, NonPrivateEvent, PureEvent
+from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 
@@ -274,19 +274,7 @@ def test_a_reader_keeps_its_own_copy_of_the_answer_with_what_is_its_own():
     assert kept_answer == replace(committed("s", owner="bob", answer=["of another", "ε 0.9"]), at=NOON)
 
 
-# Prices, and how many more
-
-
-def test_a_charge_covers_the_price_of_its_event():
-    rules.require_price(DiscreteLaplaceEvent(5, 1), PureDP("0.2"), ADD_OR_REMOVE_ONE)
-    with pytest.raises(ParameterError, match="charge"):
-        rules.require_price(DiscreteLaplaceEvent(5, 1), PureDP("0.199999999999999"), ADD_OR_REMOVE_ONE)
-
-
-@pytest.mark.parametrize("event", [NonPrivateEvent(), GaussianEvent(10)], ids=["exact", "without delta"])
-def test_what_has_no_price_is_not_covered(event):
-    with pytest.raises(ParameterError, match="charge"):
-        rules.require_price(event, PureDP(10**9), ADD_OR_REMOVE_ONE)
+# How many more
 
 
 @pytest.mark.parametrize(

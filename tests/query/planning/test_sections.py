@@ -17,6 +17,7 @@ from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.events import ExponentialEvent, PureEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.analysis.keys import MAX_GROUPS
+from sfumato.query.analysis.stability import Sensitivity
 from sfumato.query.model.expressions import Compare, Comparison, Literal
 from sfumato.query.model.relations import BoundRows, Distinct, Filter, Grouped, Join, UnionAll
 from sfumato.query.model.schema import Limits, Table, integer, text
@@ -247,9 +248,11 @@ def test_measurements_point_at_their_statement_and_measures():
     measures = (RowCount(), StepSum(AGE))
     first = main(PEOPLE, *measures)
     cells = first.__class__(rows=first.rows, keys=(), measures=(RowCount(),), cell=Bins(steps=AGE, width=1))
-    share = Share(Fraction(1), Fraction(0), Laplace(l1_sensitivity=100, epsilon=1))
+    moved_by = Sensitivity(l1=100, l2=Fraction(100), l0=1)
+    share = Share(Fraction(1), Fraction(0), Laplace(l1_sensitivity=100, epsilon=1), moved_by)
     found = measurement_of(NoisyMeasures((StepSum(AGE),)), share, [first, cells], ADD_OR_REMOVE_ONE)
     assert (found.statement, found.measures, found.mechanism) == (0, (1,), share.mechanism)
+    assert found.sensitivity == moved_by
     assert measurement_of(NoisyCells(cells), share, [first, cells], ADD_OR_REMOVE_ONE).statement == 1
 
 

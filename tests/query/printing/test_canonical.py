@@ -30,7 +30,7 @@ MANY = settings(suppress_health_check=list(HealthCheck))
 
 
 def hashed(question):
-    return question_hash(question.child)
+    return question_hash(question_text(question.child))
 
 
 def count(rows):

@@ -117,7 +117,7 @@ def test_other_aggregates_are_refused(sql, error, message):
 def test_an_aggregate_that_a_parser_tells_more_of_is_refused():
     scope = scope_of(SOURCES["orders"])
     node = parsed_text("SELECT SUM(total)").expressions[0]
-    values = AggregateArguments(Context(sources=SOURCES).of_rows(scope), {})
+    values = AggregateArguments(Context(sources=SOURCES).of_rows(scope))
     assert fold_of(node, values, scope.shape) == Folded("value", Fold.SUM, TOTAL)
     node.set("only_some", value=True)
     with pytest.raises(NotPrivateError, match="ONLY SOME"):

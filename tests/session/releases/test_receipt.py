@@ -11,7 +11,7 @@ from sfumato.errors import ParameterError
 from sfumato.privacy.codec import encode_guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from sfumato.query.model.statement import AUTO
-from sfumato.query.printing.canonical import question_hash
+from sfumato.query.printing.canonical import question_hash, question_text
 from sfumato.query.statistics.means import Mean
 from sfumato.session.releases.receipt import Receipt, receipt_from_dict
 
@@ -46,7 +46,7 @@ def test_a_receipt_says_who_asked_what_under_which_promise(receipt):
 
 
 def test_the_hash_is_that_of_the_canonical_question(receipt):
-    assert receipt.plan_hash == question_hash(question().relation.child)
+    assert receipt.plan_hash == question_hash(question_text(question().relation.child))
     assert receipt.plan_hash != question(("m", Mean(ref("age")))).release(epsilon="0.3").receipt.plan_hash
 
 

@@ -14,14 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountant
 from sfumato.accounting.core.amplification import amplified, any_sampled_up
-from sfumato.accounting.core.conversions import (
-    NOTHING_RELEASED,
-    added,
-    group,
-    parallel,
-    promise,
-    repeated,
-)
+from sfumato.accounting.core.conversions import NOTHING_RELEASED, added, group, parallel, promise
 from sfumato.accounting.core.finite import smallest_epsilon
 from sfumato.accounting.core.normal_form import EventCounts, NeighborGroup, NormalEvent, flattened, response_epsilon_up
 from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_epsilon_up
@@ -92,11 +85,11 @@ class BasicAccountant(TalliedAccountant):
     """
 
     def _supports(self, event: Event) -> bool:
-        return is_priced(event, self.neighboring_relation)
+        return _price_or_none(EventCounts(((event, 1),)), self.neighboring_relation) is not None
 
     def _interval(self, delta: Fraction) -> EpsilonInterval:
         """Infinite where δ is below what the events themselves need, or 0 with Gaussian noise."""
-        upper = self._epsilon(delta, self._total(None))
+        upper = _epsilon(self.tally, NeighborGroup(self.neighboring_relation), delta)
         pure = [(event.epsilon, count) for event, count in self.tally if isinstance(event, PureEvent)]
         if delta or len(pure) < len(self.tally.counts):
             return EpsilonInterval(Fraction(0), upper)
@@ -104,25 +97,39 @@ class BasicAccountant(TalliedAccountant):
 
     def _delta(self, epsilon: Fraction) -> Fraction:
         """1, which promises nothing, where ε is below what the events themselves need."""
-        fixed = self._total(None)
+        neighbors = NeighborGroup(self.neighboring_relation)
+        fixed = price_all(self.tally, neighbors, None)
         if not fixed.curves:
             return fixed.guarantee.delta if fixed.guarantee.epsilon <= epsilon else Fraction(1)
-        found = smallest_dyadic(lambda delta: delta >= 1 or self._epsilon(delta, fixed) <= epsilon, guess=_FIRST_GUESS)
+        found = smallest_dyadic(
+            lambda delta: delta >= 1 or _epsilon(self.tally, neighbors, delta, fixed) <= epsilon, guess=_FIRST_GUESS
+        )
         return Fraction(1) if found is None else min(found, Fraction(1))
 
-    def _epsilon(self, delta: Fraction, fixed: Cost) -> Fraction | float:
-        left = delta - fixed.guarantee.delta
-        if left < 0 or (left == 0 and fixed.curves):
-            return math.inf
-        if not fixed.curves:
-            return fixed.guarantee.epsilon
-        # A curve without a finite ε promises nothing, and in a sample that is a δ of its own.
-        found = self._total(left / fixed.curves).guarantee
-        return found.epsilon if found.delta <= delta else math.inf
 
-    def _total(self, delta_per_curve: Fraction | None) -> Cost:
-        """Everything composed, at this δ for each Gaussian curve; None leaves out what the curves cost."""
-        return price_all(self.tally, NeighborGroup(self.neighboring_relation), delta_per_curve)
+def event_epsilon(event: Event, *, delta: Fraction, neighboring_relation: NeighboringRelation) -> Fraction | float:
+    """The ε that `BasicAccountant` proves at δ of an event alone.
+
+    Raises:
+        UnsupportedEventError: The event, or one nested in it, has no cost here.
+    """
+    neighbors = NeighborGroup(neighboring_relation)
+    return _epsilon(flattened(event, neighbors), neighbors, delta)
+
+
+def _epsilon(
+    tally: EventCounts, neighbors: NeighborGroup, delta: Fraction, fixed: Cost | None = None
+) -> Fraction | float:
+    """The ε of a tally at δ; `fixed` is its cost without what the curves cost, for those who know it."""
+    fixed = fixed or price_all(tally, neighbors, None)
+    left = delta - fixed.guarantee.delta
+    if left < 0 or (left == 0 and fixed.curves):
+        return math.inf
+    if not fixed.curves:
+        return fixed.guarantee.epsilon
+    # A curve without a finite ε promises nothing, and in a sample that is a δ of its own.
+    found = price_all(tally, neighbors, left / fixed.curves).guarantee
+    return found.epsilon if found.delta <= delta else math.inf
 
 
 def price(single: NormalEvent, delta_per_curve: Fraction | None) -> Cost:
@@ -140,11 +147,6 @@ def price(single: NormalEvent, delta_per_curve: Fraction | None) -> Cost:
     return rule(single.event, single.neighbors, delta_per_curve)
 
 
-def is_priced(event: Event, neighboring_relation: NeighboringRelation) -> bool:
-    """Whether a single event of a tally, with everything nested in it, has a cost."""
-    return _price_or_none(EventCounts(((event, 1),)), neighboring_relation) is not None
-
-
 def own_guarantee(event: Event, neighboring_relation: NeighboringRelation) -> Guarantee | None:
     """The (ε, δ) of any event that has one of its own; None for curves and for events without a cost."""
     cost = _price_or_none(flattened(event, NeighborGroup(neighboring_relation)), neighboring_relation)
@@ -159,25 +161,17 @@ def _price_or_none(tally: EventCounts, relation: NeighboringRelation) -> Cost | 
 
 
 def price_all(tally: EventCounts, neighbors: NeighborGroup, delta_per_curve: Fraction | None) -> Cost:
-    """The cost of a whole tally that was flattened for these neighbors.
+    """The cost of a whole tally that was flattened for these neighbors, by sequential composition.
 
     Raises:
         UnsupportedEventError: An event, or one nested in it, has no cost here.
     """
-    return total(times(price(NormalEvent.of(event, neighbors), delta_per_curve), count) for event, count in tally)
-
-
-def total(costs: Iterable[Cost]) -> Cost:
-    """The cost of everything together, by sequential composition."""
-    result = FREE
-    for cost in costs:
-        result = Cost(added(result.guarantee, cost.guarantee), result.curves + cost.curves)
-    return result
-
-
-def times(cost: Cost, count: int) -> Cost:
-    """The `total` of `count` equal costs."""
-    return Cost(repeated(cost.guarantee, count), cost.curves * count)
+    whole = FREE
+    for event, count in tally:
+        single = price(NormalEvent.of(event, neighbors), delta_per_curve)
+        together = added(whole.guarantee, single.guarantee, count=count)
+        whole = Cost(together, whole.curves + single.curves * count)
+    return whole
 
 
 _Share: TypeAlias = Fraction | None

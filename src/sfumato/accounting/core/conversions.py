@@ -64,19 +64,16 @@ def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
     return reduce(added, map(as_guarantee, listed(guarantees, "guarantees")), NOTHING_RELEASED)
 
 
-def added(first: Guarantee, second: Guarantee) -> Guarantee:
-    """`sequential` of two."""
+def added(first: Guarantee, second: Guarantee, *, count: int = 1) -> Guarantee:
+    """`sequential` of one and `count` times another."""
     if isinstance(first, NoGuarantee) or isinstance(second, NoGuarantee):
         return NO_GUARANTEE
-    return promise(first.epsilon + second.epsilon, first.delta + second.delta)
+    return promise(first.epsilon + second.epsilon * count, first.delta + second.delta * count)
 
 
 def repeated(single: Guarantee, count: int) -> Guarantee:
     """`sequential` of `count` times the same guarantee."""
-    times = positive_integer(count, "count")
-    if isinstance(as_guarantee(single, "single"), NoGuarantee):
-        return NO_GUARANTEE
-    return promise(single.epsilon * times, single.delta * times)
+    return added(NOTHING_RELEASED, as_guarantee(single, "single"), count=positive_integer(count, "count"))
 
 
 def parallel(

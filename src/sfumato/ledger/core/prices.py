@@ -9,14 +9,14 @@ fractions of a tiny ε would make an account too long to read.
 
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import ceil, floor, inf
 from typing import Final, assert_never
 
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.accounting.adaptive.divergence_filters import RDPFilter, ZCDPFilter
 from sfumato.accounting.adaptive.event_prices import order_name
-from sfumato.accounting.composition.basic import BasicAccountant
+from sfumato.accounting.composition.basic import event_epsilon
 from sfumato.accounting.composition.joint_gaussian import accountant_of
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.ledger.core.entry import Charge
@@ -81,20 +81,33 @@ def price_of(event: Event, *, delta: Fraction, neighboring_relation: Neighboring
         >>> price_of(both, delta=Fraction(0), neighboring_relation=ADD_OR_REMOVE_ONE)
         Fraction(3, 10)
     """
-    basic = BasicAccountant(neighboring_relation=neighboring_relation)
+    basic = partial(event_epsilon, neighboring_relation=neighboring_relation)
     parts = event.events if isinstance(event, ComposedEvent) else (event,)
     gaussian = tuple(part for part in parts if isinstance(part, DiscreteGaussianEvent))
-    alone = basic.compose(event).epsilon(delta) if len(gaussian) <= 1 else inf
+    alone = basic(event, delta=delta) if len(gaussian) <= 1 else inf
     if not gaussian:
         return alone
     others = [part for part in parts if not isinstance(part, DiscreteGaussianEvent)]
     stated = sum((part.delta for part in others if isinstance(part, ApproxEvent)), start=Fraction(0))
     if stated > delta:
         return inf
-    fixed = basic.compose(ComposedEvent(tuple(others))).epsilon(stated) if others else Fraction(0)
+    fixed = basic(ComposedEvent(tuple(others)), delta=stated)
     noise = ComposedEvent(gaussian)
     accountant = accountant_of(noise, neighboring_relation=neighboring_relation)
     return min(alone, fixed + accountant.compose(noise).epsilon(delta - stated))
+
+
+@lru_cache(maxsize=4096)
+def require_price(event: Event, charge: Charge, relation: NeighboringRelation) -> None:
+    """Refuse a charge that an account cannot keep, or one below the cost of its event.
+
+    Raises:
+        ParameterError: It is one of those.
+        UnsupportedEventError: The event has no cost.
+    """
+    price = price_of(event, delta=admitted(charge).delta, neighboring_relation=relation)
+    if price > charge.epsilon:
+        raise ParameterError("charge", charge, f"must cover the event, whose ε at this δ is {price}")
 
 
 def price(event: Event, charge: Charge, *, account: str, budget: Budget, relation: NeighboringRelation) -> Amounts:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 
 from sfumato.accounting.adaptive.amounts import NOTHING, Amounts
 from sfumato.errors import LedgerError, ParameterError, ReservationError
@@ -19,7 +18,7 @@ from sfumato.ledger.core.entry import (
     Shared,
     Suspended,
 )
-from sfumato.ledger.core.prices import in_words, limits, price_of, times_within
+from sfumato.ledger.core.prices import in_words, limits, times_within
 from sfumato.ledger.core.replay import Paid, Replay
 from sfumato.ledger.core.reservations import Flight, Reservation
 from sfumato.ledger.keeping.seals import answer_name, asked_name, request_name
@@ -28,7 +27,6 @@ from sfumato.ledger.writing.protection import require_beside, require_units, unw
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json
 from sfumato.privacy.events import Event
-from sfumato.privacy.neighbors import NeighboringRelation
 
 TAKEN_OVER = "nothing was heard of it for long, and another one took its place"
 _FACTS = ("budget", "neighboring_relation", "privacy_unit", "window")
@@ -171,19 +169,6 @@ def share(
     answer = own(first.answer, reservation)
     pending.keep(replace(first, account=entry.account, request=entry.request, answer=answer, at=pending.at))
     return reservation
-
-
-@lru_cache(maxsize=4096)
-def require_price(event: Event, charge: Charge, relation: NeighboringRelation) -> None:
-    """Refuse a charge below the cost of its event.
-
-    Raises:
-        ParameterError: The charge is below the cost.
-        UnsupportedEventError: The event has no cost.
-    """
-    price = price_of(event, delta=charge.delta, neighboring_relation=relation)
-    if price > charge.epsilon:
-        raise ParameterError("charge", charge, f"must cover the event, whose ε at this δ is {price}")
 
 
 def other_question(idempotency_key: str) -> ReservationError:

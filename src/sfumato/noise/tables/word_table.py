@@ -194,7 +194,8 @@ class Supply:
         """
         if size_of(size) <= _FEW:
             one = self.universal_one if self.table is None else self.table.draw_one
-            return narrow(python_integers(starmap(one, repeat((), size))))
+            draws = list(starmap(one, repeat((), size)))
+            return narrow(python_integers(draws))
         if self.table is None:
             self.drawn += size + _CALL
             if self.drawn >= self.pays:

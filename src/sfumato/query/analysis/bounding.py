@@ -151,7 +151,8 @@ def bound_joins(relation: Relation) -> Relation:
         case Source() | PeoplePart():
             return relation
         case Filter() | Select() | Distinct() | BoundRows() | Grouped():
-            return replace(relation, child=bound_joins(relation.child))
+            child = bound_joins(relation.child)
+            return relation if child is relation.child else replace(relation, child=child)  # whose shape is known
         case SemiJoin():
             return replace(relation, child=bound_joins(relation.child), other=bound_joins(relation.other))
         case UnionAll() | Intersect() | Except() | Join():

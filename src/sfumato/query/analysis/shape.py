@@ -128,7 +128,11 @@ def _shape_of(itself: _Itself, edition: Edition) -> Shape:
                 literal_facts(relation.value)  # which refuses text that not every database has
             return shape
         case Filter(child, condition):
-            return _filtered(of(child), condition)
+            shape = of(child)
+            if shape.facts(condition).kind is not Kind.BOOLEAN:
+                requirement = "must be true or false; compare it with something"
+                raise ParameterError("condition", "an expression", requirement)
+            return shape
         case Select(child, columns):
             return _selected(of(child), columns)
         case Join():
@@ -156,12 +160,6 @@ def _of_table(table: Table, edition: Edition) -> Shape:
     if table.has_owners:
         return Shape(columns=columns, metric=Metric.UNITS, unit_kind=table.unit_kind, edition=edition)
     return Shape(columns=columns, metric=Metric.ROWS, edition=edition)
-
-
-def _filtered(shape: Shape, condition: Expression) -> Shape:
-    if shape.facts(condition).kind is not Kind.BOOLEAN:
-        raise ParameterError("condition", "an expression", "must be true or false; compare it with something")
-    return shape
 
 
 def _selected(shape: Shape, columns: tuple[tuple[str, Expression], ...]) -> Shape:

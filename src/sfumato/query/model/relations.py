@@ -213,9 +213,11 @@ def inputs(relation: Relation) -> tuple[Relation, ...]:
 
 def lineage(relation: Relation) -> Iterator[Relation]:
     """A relation and all it is made of, from the outermost to the sources."""
-    yield relation
-    for inner in inputs(relation):
-        yield from lineage(inner)
+    waiting = [relation]
+    while waiting:
+        step = waiting.pop()
+        yield step
+        waiting += reversed(inputs(step))
 
 
 def tables_of(relation: Relation) -> tuple[Table, ...]:

@@ -56,11 +56,12 @@ Need: TypeAlias = Noise | Choice | KeySelection
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one need gets; the mechanism, if it is one of noise."""
+    """What one need gets; the mechanism, and what it has to hide, if it is one of noise."""
 
     epsilon: Fraction
     delta: Fraction
     mechanism: AdditiveNoise | None = None
+    sensitivity: Sensitivity | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,10 +185,10 @@ def _calibrated(
 
 def _share(need: Need, epsilon: Fraction, delta: Fraction, noise: AdditiveNoise | None) -> Share:
     match need:
-        case Noise() if noise is not None:
-            return Share(epsilon, delta, noise)
+        case Noise(sensitivity) if noise is not None:
+            return Share(epsilon, delta, noise, sensitivity)
         case Noise(sensitivity):
-            return Share(epsilon, Fraction(0), laplace(sensitivity, epsilon))
+            return Share(epsilon, Fraction(0), laplace(sensitivity, epsilon), sensitivity)
         case KeySelection():
             return Share(epsilon, Fraction(0) if need.is_free else delta)
         case Choice():

@@ -1,14 +1,15 @@
 """From a query and a cost to a `PrivatePlan`: its sections, and the bounds that are chosen first."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
 from math import floor
 from typing import TypeAlias
 
 from sfumato.errors import ParameterError
-from sfumato.privacy.events import ApproxEvent, ComposedEvent, PureEvent
+from sfumato.numeric.rationals import set_fields
+from sfumato.privacy.events import ApproxEvent, ComposedEvent, Event, PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.keys import grouping_sets
@@ -38,6 +39,7 @@ class PrivatePlan:
         charge: The cost that is charged to the account.
         bounds: What is released first, to choose bounds; None where all of them are stated.
         edition: By which rules it was made.
+        event: All that is released, for the accountants; after bounds were chosen, no more than what was kept for it.
     """
 
     question: Aggregate
@@ -45,15 +47,16 @@ class PrivatePlan:
     charge: PureDP | ApproxDP
     bounds: "BoundsFirst | None" = None
     edition: Edition = Edition.LATEST
+    event: ComposedEvent = field(init=False, repr=False, compare=False)
 
-    @property
-    def event(self) -> ComposedEvent:
-        """All that is released, for the accountants; after bounds were chosen, no more than what was kept for it."""
-        if self.bounds is not None:
+    def __post_init__(self) -> None:
+        if self.bounds is None:
+            events: list[Event] = [event for section in self.sections for event in section.events]
+        else:
             rest = self.bounds.rest
             kept = PureEvent(rest.epsilon) if rest.delta == 0 else ApproxEvent(rest.epsilon, rest.delta)
-            return ComposedEvent((*self.bounds.section.events, kept))
-        return ComposedEvent(tuple(event for section in self.sections for event in section.events))
+            events = [*self.bounds.section.events, kept]
+        set_fields(self, event=ComposedEvent(tuple(events)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

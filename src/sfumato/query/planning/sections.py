@@ -6,6 +6,7 @@ Each component of a statistic needs a share of the budget, and becomes one measu
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
 from sfumato.errors import NotPrivateError, ParameterError
@@ -91,10 +92,8 @@ class UnpricedSection:
     def needs(self) -> tuple[tuple[Need, ...], ...]:
         """What each statistic needs; before them the selection of private keys, if there are any."""
         main = self.statements[0]
-        statistics = tuple(
-            tuple(need_of(component, main, self.neighboring_relation) for component in one.components)
-            for one in self.recipes
-        )
+        needed = partial(need_of, main=main, neighboring_relation=self.neighboring_relation)
+        statistics = tuple(tuple(map(needed, one.components)) for one in self.recipes)
         if not self.is_selected:
             return statistics
         private = tuple(key.name for key in self.keys if key.values is None)
@@ -230,10 +229,9 @@ def measurement_of(
     match component:
         case NoisyMeasures(measures):
             places = tuple(main.measures.index(measure) for measure in measures)
-            return _additive(share, 0, places, _sensitivity(component, main, neighboring_relation))
+            return _additive(share, 0, places)
         case NoisyCells(statement):
-            moved_by = _sensitivity(component, main, neighboring_relation)
-            return _additive(share, statements.index(statement), (0,), moved_by)
+            return _additive(share, statements.index(statement), (0,))
         case BinQuantile(statement):
             rows = moved(statement, neighboring_relation)
             mechanism = _quantile(component, _bins(statement).count - 1, _per_row(share, rows))
@@ -257,10 +255,12 @@ def _quantile(component: BinQuantile, last: int, epsilon: Fraction) -> Quantile 
     return Quantile(quantile=quantile, lower=0, upper=last, epsilon=epsilon)
 
 
-def _additive(share: Share, statement: int, measures: tuple[int, ...], moved_by: Sensitivity) -> Additive:
-    if share.mechanism is None:
+def _additive(share: Share, statement: int, measures: tuple[int, ...]) -> Additive:
+    if share.mechanism is None or share.sensitivity is None:
         raise TypeError("a need of noise gets a mechanism")
-    return Additive(statement=statement, measures=measures, sensitivity=moved_by, mechanism=share.mechanism)
+    return Additive(
+        statement=statement, measures=measures, sensitivity=share.sensitivity, mechanism=share.mechanism
+    )  # fmt: skip
 
 
 def moved(statement: Statement, neighboring_relation: NeighboringRelation) -> int:
@@ -282,7 +282,7 @@ def _sensitivity(
             statement = main
         case NoisyCells(statement):
             measures = statement.measures
-    parts = [sensitivity(statement, measure, neighboring_relation=neighboring_relation) for measure in measures]
+    parts = list(map(partial(sensitivity, statement, neighboring_relation=neighboring_relation), measures))
     if len(parts) == 1:
         return parts[0]
     return Sensitivity(

@@ -64,9 +64,9 @@ def question_text(question: Aggregate) -> str:
     return text({name: part for name, part in parts.items() if part})
 
 
-def question_hash(question: Aggregate) -> str:
-    """The SHA-256 of the canonical form: what a ledger and a receipt call a query by."""
-    return sha256(question_text(question).encode()).hexdigest()
+def question_hash(text: str) -> str:
+    """The SHA-256 of a canonical form: what a ledger and a receipt call a query by."""
+    return sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

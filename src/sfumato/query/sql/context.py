@@ -5,6 +5,7 @@ Names are matched without regard to case, unless quoted. What SELECT lists gets 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -13,7 +14,7 @@ from sqlglot import exp
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.analysis.shape import Shape, shape_of
 from sfumato.query.analysis.units import NO_TIES, UNIT, determines_unit, ties_of
-from sfumato.query.model.expressions import ColumnRef, Expression
+from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.relations import Relation, Select, fresh
 from sfumato.query.sql.constants import Parameters
@@ -98,12 +99,14 @@ def found(scope: Scope, column: exp.Column) -> Visible | None:
     return named[0] if named else None
 
 
-def resolved(scope: Scope, column: exp.Column) -> ColumnRef:
-    """The column that a name means.
+def resolved(scope: Scope, column: exp.Expr) -> ColumnRef | None:
+    """The column that a name means; None for what is no name of a column.
 
     Raises:
         ParameterError: There is none, or there are several.
     """
+    if not isinstance(column, exp.Column):
+        return None
     visible = found(scope, column)
     if visible is not None:
         return ColumnRef(visible.column)
@@ -286,11 +289,7 @@ class Context:
 
     def of_rows(self, scope: Scope) -> Scalars:
         """What lowers expressions over the rows of a scope."""
-
-        def column(node: exp.Expr) -> Expression | None:
-            return resolved(scope, node) if isinstance(node, exp.Column) else None
-
-        return self.scalars(column, scope.shape.columns)
+        return self.scalars(partial(resolved, scope), scope.shape.columns)
 
     def cte(self, name: exp.Identifier) -> Named | None:
         """The CTE of a name, if there is one."""

@@ -69,6 +69,8 @@ def parse_options(text: str) -> tuple[Options, str]:
         >>> parse_options("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.5) COUNT(*) FROM people")[0].epsilon
         Fraction(1, 2)
     """
+    if _HEADER[-1] not in str(text).upper():
+        return Options(), text
     tokens = tokens_of(text)
     words = [token.text.upper() for token in tokens]
     starts = [place for place in range(len(words)) if tuple(words[place : place + len(_HEADER)]) == _HEADER]

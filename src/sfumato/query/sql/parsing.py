@@ -293,15 +293,19 @@ def _check_nesting(query: exp.Query, text: str) -> None:
 
 def _check_names(query: exp.Query) -> None:
     """Refuse names that cannot be shown, or stored by every engine, and what is no name where one belongs."""
-    aliases = [alias.args.get("alias") for alias in query.find_all(exp.Alias)]
-    for alias in query.find_all(exp.TableAlias):
-        aliases += [alias.args.get("this"), *alias.columns]
-    for name in aliases:
-        if name is not None and not isinstance(name, exp.Identifier):
-            raise ParameterError("alias", shown(name), "must be a plain name")
-    for identifier in query.find_all(exp.Identifier):
-        if not identifier.name or not identifier.name.isprintable() or len(identifier.name) > MAX_NAME:
-            raise ParameterError("name", identifier.name, f"must be 1 to {MAX_NAME} printable characters")
+    for node in query.walk():
+        match node:
+            case exp.Identifier(name=name) if not name or not name.isprintable() or len(name) > MAX_NAME:
+                raise ParameterError("name", name, f"must be 1 to {MAX_NAME} printable characters")
+            case exp.Alias():
+                aliases = [node.args.get("alias")]
+            case exp.TableAlias():
+                aliases = [node.args.get("this"), *node.columns]
+            case _:
+                continue
+        for alias in aliases:
+            if alias is not None and not isinstance(alias, exp.Identifier):
+                raise ParameterError("alias", shown(alias), "must be a plain name")
 
 
 def _inside(node: exp.Expr) -> list[exp.Expr]:

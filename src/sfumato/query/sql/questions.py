@@ -8,7 +8,6 @@ from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.analysis.sizes import check_size
-from sfumato.query.analysis.units import ties_of
 from sfumato.query.model.expressions import ColumnRef, Expression
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.relations import GroupBy, Relation, fresh
@@ -180,7 +179,7 @@ def _labels(made: Grouping, outputs: Sequence[tuple[str, GroupKey | None]]) -> d
 
 def _statistics(context: Context, scope: Scope) -> Callable[[exp.Expr], tuple[Statistic, Facts]]:
     """What aggregates of some rows mean, and what is known of what is released of them."""
-    values = AggregateArguments(context.of_rows(scope), ties_of(scope.relation))
+    values = AggregateArguments(context.of_rows(scope), scope.relation)
 
     def statistic(node: exp.Expr) -> tuple[Statistic, Facts]:
         found = statistic_of(node, values)

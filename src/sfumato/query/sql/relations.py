@@ -65,7 +65,7 @@ def folded(context: Context, scope: Scope, select: exp.Select) -> Scope:
     rows = made.scope
     _require_groups(made, select)
     outputs = named_outputs(scope, select)
-    values = AggregateArguments(context.of_rows(rows), {})
+    values = AggregateArguments(context.of_rows(rows))
 
     def aggregate(node: exp.Expr) -> tuple[Folded, Facts]:
         fold = fold_of(node, values, rows.shape)

@@ -209,7 +209,7 @@ class Scalars:
 
     def in_time(self, values: Sequence[Expression]) -> tuple[Expression, ...]:
         """Values as times where any of them is one: constant text is read, a day beside a timestamp is its midnight."""
-        kinds = [self.kind(value) for value in values]
+        kinds = list(map(self.kind, values))
         if TIMES.isdisjoint(kinds):
             return tuple(values)
         target = Kind.TIMESTAMP if Kind.TIMESTAMP in kinds else Kind.DATE

@@ -12,9 +12,9 @@ from sqlglot import exp
 
 from sfumato.errors import NotPrivateError
 from sfumato.query.analysis.shape import Shape
-from sfumato.query.analysis.units import Ties, holds_unit
+from sfumato.query.analysis.units import holds_unit, ties_of
 from sfumato.query.model.expressions import Case, Condition, Expression, Null
-from sfumato.query.model.relations import Folded
+from sfumato.query.model.relations import Folded, Relation
 from sfumato.query.planning.grouping import folded
 from sfumato.query.sql.parsing import require_only, shown
 from sfumato.query.sql.scalars import Scalars
@@ -32,7 +32,7 @@ class AggregateArguments:
     """What an aggregate reads: expressions over the rows, only of those for which FILTER's condition is true."""
 
     scalars: Scalars
-    ties: Mapping[str, Ties]
+    rows: Relation | None = None
     condition: Condition | None = None
 
     @property
@@ -75,7 +75,7 @@ class AggregateArguments:
 
     def holds_unit(self, value: Expression) -> bool:
         """Whether a value tells the privacy unit of its row."""
-        return holds_unit(value, self.ties)
+        return self.rows is not None and holds_unit(value, ties_of(self.rows))
 
     def require_only(self, node: exp.Expr, *arguments: str) -> None:
         """Refuse a node of which the parser noted more than some arguments.

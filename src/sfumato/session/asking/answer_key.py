@@ -31,7 +31,6 @@ from sfumato.query.model.csv_format import DEFAULT_FORMAT, CsvFormat
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.facts import Edition
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.relations import tables_of
 from sfumato.query.model.schema import Limits, Public, Table, UnitPath
 from sfumato.query.model.statement import (
     Bins,
@@ -47,7 +46,6 @@ from sfumato.query.model.statement import (
 )
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.policy.policy import Policy
-from sfumato.query.printing.canonical import question_text
 from sfumato.query.statistics.measurements import Additive, KeyChoice, QuantileChoice, Section, TopChoice
 from sfumato.query.statistics.registry import OUTPUTS
 
@@ -132,19 +130,30 @@ MEMBERS: Final[Mapping[Enum, str]] = MappingProxyType(
 """How members of enumerations are written."""
 
 
-def answer_key(policy: Policy, plan: PrivatePlan) -> str:
+def declared_tables(policy: Policy) -> Mapping[str, str]:
+    """How each table of a policy is declared, as keys say it."""
+    return MappingProxyType({name: declared_text(table) for name, table in policy.tables.items()})
+
+
+def answer_key(policy: Policy, plan: PrivatePlan, question: str, tables: Mapping[str, str]) -> str:
     """All that an answer depends on: query and limits, bounds and keys, mechanisms and price, formats, versions.
 
     It is the edition of the rules and a hash; by the first edition it is the hash alone.
+
+    Args:
+        policy: What the owner declares.
+        plan: What would be released.
+        question: The canonical form of the query.
+        tables: How the tables are declared that it reads, in this order.
     """
-    bounds, tables = plan.bounds, tables_of(plan.question.child.child)
-    written = {table.name: policy.sources[table.name].csv or DEFAULT_FORMAT for table in tables}
+    bounds = plan.bounds
+    written = {name: policy.sources[name].csv or DEFAULT_FORMAT for name in tables}
     formats = {name: declared_text(csv) for name, csv in written.items() if csv != DEFAULT_FORMAT}
     document = {
-        "question": question_text(plan.question),
+        "question": question,
         "sections": [_section(section) for section in plan.sections],
         "bounds": None if bounds is None else [_section(bounds.section), bounds.law, encode_guarantee(bounds.rest)],
-        "tables": [declared_text(table) for table in tables],
+        "tables": list(tables.values()),
         "event": encode_event(plan.event),
         "charge": encode_guarantee(plan.charge),
         "relation": policy.neighboring_relation.value,

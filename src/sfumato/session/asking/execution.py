@@ -17,7 +17,6 @@ from sfumato.privacy.codec import Json
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.statement import Statement
 from sfumato.query.planning.plan import PrivatePlan, with_chosen_bounds
-from sfumato.query.printing.canonical import question_hash
 from sfumato.query.statistics.measurements import Section
 from sfumato.session.asking import planning
 from sfumato.session.asking.planning import (
@@ -31,7 +30,6 @@ from sfumato.session.asking.planning import (
     lapsed,
     own_answer,
     readable,
-    stored,
 )
 from sfumato.session.releases.receipt import Receipt
 from sfumato.session.releases.releasing import Released, Run, Stream, release
@@ -100,9 +98,8 @@ def execute(desk: Desk, ticket: Ticket, *, keep: Keep | None = None) -> dict[str
         ReservationError: The ticket was taken over.
     """
     ledger, reservation = desk.ledger, ticket.reservation
-    answer = readable(desk, ledger.answer_of(reservation)) if reservation.is_answered else None
-    if answer is not None:
-        return answer
+    if reservation.is_answered:
+        return readable(desk, ledger.answer_of(reservation))
     with _renewed(ledger, reservation):
         if desk.policy.shares_answers and ticket.prepared.part is None:
             answer = _joined(desk, ticket)
@@ -186,7 +183,7 @@ def final_plan(desk: Planning, plan: PrivatePlan, first: Released) -> PrivatePla
 def _receipt(desk: Planning, ticket: Ticket) -> Receipt:
     plan, policy = ticket.prepared.plan, desk.policy
     return Receipt(
-        question=ticket.prepared.text, plan_hash=question_hash(plan.question), event=plan.event, guarantee=plan.charge,
+        question=ticket.prepared.text, plan_hash=ticket.prepared.question, event=plan.event, guarantee=plan.charge,
         spent=ticket.reservation.spent, remaining=ticket.reservation.left,
         neighboring_relation=policy.neighboring_relation.value, privacy_unit=policy.unit_name, library=__version__,
         policy_version=policy.version, data_version=policy.data_version, request=ticket.reservation.request,
@@ -201,17 +198,16 @@ def _committed(desk: Planning, ticket: Ticket, answer: dict[str, Json]) -> dict[
         ReservationError: It failed, or was taken over.
     """
     try:
-        desk.ledger.commit(ticket.reservation, key=ticket.prepared.key, answer=answer)
+        kept = desk.ledger.commit(ticket.reservation, key=ticket.prepared.key, answer=answer)
     except UnavailableError:
         desk.ledger.abandon(ticket.reservation, reason="another question failed while it was answered")
         raise
     except ReservationError:
         # Asked again under its key while it was being answered: whoever was first has answered for both.
-        found = readable(desk, desk.ledger.answer_of(ticket.reservation))
-        if found is None:
+        kept = desk.ledger.answer_of(ticket.reservation)
+        if kept is None:
             raise
-        return found
-    return stored(desk, ticket.prepared) or answer  # that of somebody else who asked it meanwhile, and was first
+    return readable(desk, kept)
 
 
 def _cause(error: BaseException) -> str | None:

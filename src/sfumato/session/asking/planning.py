@@ -25,6 +25,7 @@ from sfumato.ledger.core.entry import PartitionPart
 from sfumato.ledger.core.prices import admitted
 from sfumato.ledger.core.reservations import NOBODY, Asked, Flight, Reservation
 from sfumato.ledger.ledger import Ledger
+from sfumato.numeric.rationals import set_fields
 from sfumato.privacy.codec import Json
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.query.model.facts import Edition
@@ -32,9 +33,9 @@ from sfumato.query.model.relations import PeoplePart, Relation, Source, inputs, 
 from sfumato.query.planning.plan import PrivatePlan, compile_plan
 from sfumato.query.planning.questions import Aggregate
 from sfumato.query.policy.policy import Policy
-from sfumato.query.printing.canonical import question_hash
+from sfumato.query.printing.canonical import question_hash, question_text
 from sfumato.query.statistics.measurements import Law
-from sfumato.session.asking.answer_key import answer_key, is_of_latest_edition
+from sfumato.session.asking.answer_key import answer_key, declared_tables, is_of_latest_edition
 from sfumato.session.releases.receipt import receipt_from_dict
 
 LEASE = 30.0
@@ -53,12 +54,17 @@ class Planning:
         ledger: Where spending and answers are kept.
         account: The charged account.
         places: The name of the engine of each table; empty where all are in one.
+        declared: How each table is declared, as keys of answers say it.
     """
 
     policy: Policy
     ledger: Ledger
     account: str
     places: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    declared: Mapping[str, str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        set_fields(self, declared=declared_tables(self.policy))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +74,14 @@ class Prepared:
     Attributes:
         plan: What would be released.
         text: The query as people read it.
+        question: What ledgers and receipts call it by: a hash of its canonical form.
         key: What a stored answer is kept under: all that the answer depends on.
         part: The part of a partition that it reads, if it reads no other.
     """
 
     plan: PrivatePlan
     text: str
+    question: str
     key: str
     part: PartitionPart | None
 
@@ -123,11 +131,14 @@ def prepare(
         one_place(tables, planning.places)
     if part is not None:
         _check_part(question, part)
+    declared = {table.name: planning.declared[table.name] for table in tables}
 
     def planned(edition: Edition) -> Prepared:
         relation = planning.policy.neighboring_relation
         plan = compile_plan(question, total, neighboring_relation=relation, law=law, edition=edition)
-        return Prepared(plan=plan, text=text, key=answer_key(planning.policy, plan), part=part)
+        written = question_text(question)
+        key = answer_key(planning.policy, plan, written, declared)
+        return Prepared(plan=plan, text=text, question=question_hash(written), key=key, part=part)
 
     latest = planned(Edition.LATEST)
     return _bought_before(planning, planned) or latest
@@ -208,7 +219,7 @@ def charge(planning: Planning, prepared: Prepared, *, asked: Asked = NOBODY) -> 
         plan = prepared.plan
         found = planning.ledger.fly(
             planning.account, prepared.key, event=plan.event, charge=plan.charge,
-            question=question_hash(plan.question), part=prepared.part, asked=asked, over=over,
+            question=prepared.question, part=prepared.part, asked=asked, over=over,
         )  # fmt: skip
         if isinstance(found, Reservation):
             return Ticket(prepared=prepared, reservation=found)
@@ -261,16 +272,17 @@ def own_answer(prepared: Prepared, answer: Any, reservation: Reservation) -> dic
 
 def stored(planning: Planning, prepared: Prepared) -> dict[str, Any] | None:
     """The answer that was given to the same query before, if any."""
-    return readable(planning, planning.ledger.answer(planning.account, prepared.key))
+    answer = planning.ledger.answer(planning.account, prepared.key)
+    return None if answer is None else readable(planning, answer)
 
 
-def readable(planning: Planning, answer: Json) -> dict[str, Any] | None:
+def readable(planning: Planning, answer: Json) -> dict[str, Any]:
     """An answer as this version writes them.
 
     Raises:
         LedgerError: It is none.
     """
-    if answer is None or isinstance(answer, dict):
+    if isinstance(answer, dict):
         return answer
     raise LedgerError(
         planning.account, "contains an answer that this version cannot read; open it with a newer version"
