@@ -38,7 +38,7 @@ OTHER_BODIES = {
 def test_41_the_same_key_with_another_body_is_refused_and_costs_nothing(name):
     with census(budget=sf.ApproxDP(1, "1e-5")) as session:
         asked(session, 30, idempotency_key="one")
-        with pytest.raises(ReservationError, match="another question"):
+        with pytest.raises(ReservationError, match="is for another query"):
             asked(session, **({"age": 30} | OTHER_BODIES[name]), idempotency_key="one")
         assert session.spent.epsilon == Fraction(1, 10)
 

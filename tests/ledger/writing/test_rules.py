@@ -224,7 +224,7 @@ def test_what_failed_under_a_key_stays_failed_and_charged():
 )
 def test_another_question_under_the_same_key_is_refused(change):
     store = of(account(), account("others"), ASKED)
-    with pytest.raises(ReservationError, match="belongs to another query"):
+    with pytest.raises(ReservationError, match="is for another query"):
         reserve(store, replace(ASKED, request="new", **change))
     assert spent(store) == {"people": PureDP("0.1"), "others": PureDP(0)}
 

@@ -100,7 +100,7 @@ def test_an_account_of_another_dataset_is_not_opened_by_its_name(tmp_path):
         )
     with census(ledger=path) as session:
         for find in (lambda: session.account("ann"), lambda: session.open_account("ann", budget=HALF)):
-            with pytest.raises(LedgerError, match="not a descendant"):
+            with pytest.raises(LedgerError, match="not opened as a child"):
                 find()
 
 

@@ -173,7 +173,7 @@ def share(
 
 def other_question(idempotency_key: str) -> ReservationError:
     """The refusal of a key that was used before."""
-    return ReservationError(repr(idempotency_key), "belongs to another query; choose a new key for a new query")
+    return ReservationError(repr(idempotency_key), "for another query; choose a new key for a new query")
 
 
 def _repeated(pending: PendingBatch, before: Paid, now: Reserved) -> Reservation:
@@ -185,7 +185,7 @@ def _repeated(pending: PendingBatch, before: Paid, now: Reserved) -> Reservation
     if before.request in pending.replay.open_requests:
         return reservation
     if pending.find(request_name(before.request)) is None:
-        raise ReservationError(repr(now.idempotency_key), "belongs to a query that failed and stays charged")
+        raise ReservationError(repr(now.idempotency_key), "for a query that failed and stays charged; choose a new key")
     return replace(reservation, is_answered=True)
 
 
@@ -278,7 +278,7 @@ def require_open(replay: Replay, reservation: Reservation) -> None:
     if known is None or known.account != reservation.account:
         raise ReservationError(reservation.request, "unknown here, or already committed or abandoned")
     if known.lease != reservation.lease:
-        raise ReservationError(reservation.request, "was taken over, because its process did not respond for long")
+        raise ReservationError(reservation.request, "taken over, because its process did not respond for long")
 
 
 def require_reason(reason: object) -> None:

@@ -321,5 +321,5 @@ def _unchanged(watched: Callable[[], Flight | None], patience: float) -> Flight 
 def _failed(planning: Planning) -> SfumatoError:
     if planning.ledger.is_suspended(planning.account):
         return UnavailableError()
-    requirement = "was sent by others at the same time; the one that was charged failed; try again"
+    requirement = "one of several sent at the same time, and the charged one failed; try again"
     return ReservationError("of this query", requirement)
