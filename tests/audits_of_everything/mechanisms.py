@@ -10,6 +10,7 @@ from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delt
 from sfumato.audit.core.adapters import one_by_one
 from sfumato.mechanisms import (
     BetaBernoulli,
+    CellSensitivity,
     DistributedLaplace,
     DistributedSkellam,
     Exponential,
@@ -22,6 +23,7 @@ from sfumato.mechanisms import (
     KaryRandomizedResponse,
     Laplace,
     LaplaceThreshold,
+    LinearQueries,
     MatrixMechanism,
     NoisyMax,
     NoisyTopK,
@@ -42,6 +44,8 @@ from sfumato.mechanisms import (
     Staircase,
     TruncatedGeometricSelection,
     TruncatedLaplace,
+    WorkloadMechanism,
+    plan_workload,
 )
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import REPLACE_ONE
@@ -70,6 +74,11 @@ def vectors(mechanism, exact, count):
 def singly(mechanism, exact, count):
     """One release after the other."""
     return one_by_one(mechanism.release)(exact, count)
+
+
+def measured(mechanism, exact, count):
+    """What a workload's answers are made of, one release after the other."""
+    return [tuple(mechanism.release(exact).measurements.tolist()) for _ in range(count)]
 
 
 def chosen(mechanism, scores, count):
@@ -130,6 +139,8 @@ TOP = (1,) * 8 + (-9,) * 2, (1,) * 9 + (-9,) * 2
 GRID = {"lower": -9, "upper": 1, "epsilon": 2}
 OVER = (0, 0, 0, 0, 1), (1, 1, 1, 1, 0)
 PREFIXES = [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+ONE_ROW = CellSensitivity(l0=1, linf=1, is_nonnegative=True)
+TOTALS = plan_workload({"x": 3}, [LinearQueries({"x": "prefix"})], unit=ONE_ROW, noise="laplace")
 
 CASES = {
     "Laplace": made(Laplace, Laplace(l1_sensitivity=1, epsilon=2), columns, (5, 6)),
@@ -168,6 +179,14 @@ CASES = {
     ),
     "MatrixMechanism": made(
         MatrixMechanism, MatrixMechanism(PREFIXES, epsilon=2), singly, ((1, 1, 1), (2, 1, 1)), fewer=3
+    ),
+    "WorkloadMechanism": made(
+        WorkloadMechanism,
+        WorkloadMechanism(TOTALS, epsilon=2),
+        measured,
+        ((1, 1, 1), (2, 1, 1)),
+        claim=ApproxDP(2, 0),
+        fewer=3,
     ),
     "Exponential": made(Exponential, Exponential(utility_sensitivity=1, epsilon=2), chosen, (FIRST, LATER)),
     "Exponential, monotonic": made(
@@ -321,6 +340,9 @@ WITHOUT = {
     "SmoothedValue": "what SmoothSensitivity is given", "StableValue": "what ProposeTestRelease is given",
     "SparseVectorSession": "what SparseVector starts, in a case of its own", "SurveyEstimate": "made of answers alone",
     "TopK": "what NoisyTopK gives", "canonical_key": "no mechanism: the form of a key",
+    "CellSensitivity": "what plan_workload is given", "LinearQueries": "what plan_workload is given",
+    "WorkloadAnswers": "what WorkloadMechanism gives", "WorkloadPlan": "what WorkloadMechanism is made of",
+    "marginals": "no mechanism: queries", "plan_workload": "no mechanism: a choice from public facts",
 }  # fmt: skip
 """What is exported and has no case, and why."""
 

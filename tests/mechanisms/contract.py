@@ -17,6 +17,7 @@ import pyarrow as pa
 from sfumato.mechanisms import (
     AdditiveMechanism,
     BetaBernoulli,
+    CellSensitivity,
     DistributedLaplace,
     DistributedSkellam,
     Exponential,
@@ -30,6 +31,7 @@ from sfumato.mechanisms import (
     Laplace,
     LaplaceLocation,
     LaplaceThreshold,
+    LinearQueries,
     MatrixMechanism,
     Mechanism,
     NoisyMax,
@@ -51,6 +53,8 @@ from sfumato.mechanisms import (
     Staircase,
     TruncatedGeometricSelection,
     TruncatedLaplace,
+    WorkloadMechanism,
+    plan_workload,
 )
 from sfumato.privacy.neighbors import REPLACE_ONE
 
@@ -91,6 +95,9 @@ def counts(mechanism):
     odd = ({}, dict.fromkeys(keys, 100), *({"a": value, None: value, ("b", 2): value} for value in HUGE))
     return Case(mechanism=mechanism, exact={"a": 100, "b": 1}, odd=odd)
 
+
+RUNNING_TOTALS = [LinearQueries({"x": "prefix"}), LinearQueries({"x": "cells"})]
+ONE_ROW = CellSensitivity(l0=1, linf=1, is_nonnegative=True)
 
 CASES = [
     whole(Laplace(l1_sensitivity=1, epsilon=1)),
@@ -150,6 +157,8 @@ CASES = [
     real(PosteriorSampling(LaplaceLocation(low=-1, high=5, scale=2, resolution="0.1"), epsilon=1)),
     whole(MatrixMechanism([[1, 0, 0], [1, 1, 0], [1, 1, 1]], epsilon=1)),
     whole(MatrixMechanism([[1, 0, 0], [1, 1, 0], [1, 1, 1]], epsilon=1, delta="1e-6")),
+    whole(WorkloadMechanism(plan_workload({"x": 3}, RUNNING_TOTALS, unit=ONE_ROW), rho="0.5")),
+    whole(WorkloadMechanism(plan_workload({"x": 3}, RUNNING_TOTALS, unit=ONE_ROW, noise="laplace"), epsilon=1)),
     whole(DistributedLaplace(parties=3, l1_sensitivity=2, epsilon=1, max_dropouts=1), length=1),
     whole(DistributedSkellam(parties=3, linf_sensitivity=2, epsilon=1, delta="1e-6", max_dropouts=1), length=1),
 ]

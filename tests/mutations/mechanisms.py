@@ -421,4 +421,87 @@ MUTANTS = (
         ),
         tests=("tests/mechanisms/matrix/test_strategies.py::test_the_largest_entries_and_rows_do_not_wrap",),
     ),
+    Mutant(
+        name="a strategy costs what it would without rounding to whole numbers",
+        edits=(
+            (
+                "mechanisms/workloads/components.py",
+                "diagonal=(int(diagonal.min()), int(diagonal.max())),",
+                "diagonal=(int(diagonal.min()), min(1 << 24, int(diagonal.max()))),",
+            ),
+        ),
+        tests=(
+            "tests/mechanisms/workloads/test_sensitivity.py::test_one_row_moves_the_measured_numbers_exactly_as_far",
+        ),
+    ),
+    Mutant(
+        name="every residual is taken to have the noise of the last",
+        edits=(
+            (
+                "mechanisms/workloads/sensitivity.py",
+                "parts = [(each.multiplier**2, [",
+                "parts = [(measurements[-1].multiplier**2, [",
+            ),
+        ),
+        tests=(
+            "tests/mechanisms/workloads/test_sensitivity.py::test_one_row_moves_the_measured_numbers_exactly_as_far",
+        ),
+    ),
+    Mutant(
+        name="shares of the budget are squared twice",
+        edits=(
+            (
+                "mechanisms/workloads/strategies.py",
+                "multipliers = np.sqrt(best_shares(terms, _costs(measured, unit), np.array(weights), objective))",
+                "multipliers = best_shares(terms, _costs(measured, unit), np.array(weights), objective)",
+            ),
+        ),
+        tests=("tests/mechanisms/workloads/test_strategies.py::test_marginals_have_the_least_possible_variance",),
+    ),
+    Mutant(
+        name="a unit of several cells moves a strategy as if they had nothing in common",
+        edits=(
+            (
+                "mechanisms/workloads/sensitivity.py",
+                "by_products = (gram.diagonal - highest) * unit.l2_squared + highest * unit.l1**2",
+                "by_products = gram.diagonal * unit.l2_squared",
+            ),
+        ),
+        tests=("tests/mechanisms/workloads/test_sensitivity.py::test_no_unit_moves_the_measured_numbers_further",),
+    ),
+    Mutant(
+        name="a replaced row of a workload costs as much as an added one",
+        edits=(
+            (
+                "mechanisms/workloads/sensitivity.py",
+                "return 1 if self.neighboring_relation is ADD_OR_REMOVE_ONE else 2",
+                "return 1",
+            ),
+        ),
+        tests=("tests/mechanisms/workloads/test_sensitivity.py::test_no_unit_moves_the_measured_numbers_further",),
+    ),
+    Mutant(
+        name="the multiplier of a measurement is left out of what is measured",
+        edits=(
+            (
+                "mechanisms/workloads/workload_mechanism.py",
+                "return measurement.multiplier * values.ravel()",
+                "return values.ravel()",
+            ),
+        ),
+        tests=("tests/mechanisms/workloads/test_workload_mechanism.py::test_without_noise_the_answers_are_exact",),
+    ),
+    Mutant(
+        name="rows of a centered strategy no longer add up to zero",
+        edits=(
+            (
+                "mechanisms/workloads/optimal.py",
+                "return (floors + (ranks < missing)).astype(np.int64)",
+                "return np.rint(matrix).astype(np.int64)",
+            ),
+        ),
+        tests=(
+            "tests/mechanisms/workloads/test_optimal.py::test_rows_that_add_up_to_zero_still_do_when_they_are_rounded",
+        ),
+    ),
 )

@@ -37,15 +37,20 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.stable.smooth_median import SmoothMedian
     from sfumato.mechanisms.stable.smooth_sensitivity import SmoothedValue, SmoothSensitivity
     from sfumato.mechanisms.stable.stable_median import StableMedian
+    from sfumato.mechanisms.workloads.planning import WorkloadPlan, plan_workload
+    from sfumato.mechanisms.workloads.queries import LinearQueries, marginals
+    from sfumato.mechanisms.workloads.sensitivity import CellSensitivity
+    from sfumato.mechanisms.workloads.workload_mechanism import WorkloadAnswers, WorkloadMechanism
 
 _HOMES = {
     "AdditiveMechanism": "base",
     "BetaBernoulli": "posterior.models",
+    "CellSensitivity": "workloads.sensitivity",
     "DistributedLaplace": "distributed.laplace",
     "DistributedSkellam": "distributed.skellam",
     "Exponential": "selection.exponential",
-    "GammaPoisson": "posterior.models",
     "Extreme": "quantiles.extreme",
+    "GammaPoisson": "posterior.models",
     "Gaussian": "additive.gaussian",
     "GaussianNoise": "additive.gaussian",
     "GaussianThreshold": "partitions.thresholds",
@@ -54,6 +59,7 @@ _HOMES = {
     "Laplace": "additive.laplace",
     "LaplaceLocation": "posterior.models",
     "LaplaceThreshold": "partitions.thresholds",
+    "LinearQueries": "workloads.queries",
     "MatrixMechanism": "matrix.matrix",
     "Mechanism": "base",
     "NoisyMax": "selection.noisy_max",
@@ -79,12 +85,18 @@ _HOMES = {
     "TopK": "selection.noisy_top_k",
     "TruncatedGeometricSelection": "partitions.truncated_geometric",
     "TruncatedLaplace": "additive.truncated_laplace",
+    "WorkloadAnswers": "workloads.workload_mechanism",
+    "WorkloadMechanism": "workloads.workload_mechanism",
+    "WorkloadPlan": "workloads.planning",
     "canonical_key": "partitions.keys",
+    "marginals": "workloads.queries",
+    "plan_workload": "workloads.planning",
 }
 
 __all__ = [
     "AdditiveMechanism",
     "BetaBernoulli",
+    "CellSensitivity",
     "DistributedLaplace",
     "DistributedSkellam",
     "Exponential",
@@ -98,6 +110,7 @@ __all__ = [
     "Laplace",
     "LaplaceLocation",
     "LaplaceThreshold",
+    "LinearQueries",
     "MatrixMechanism",
     "Mechanism",
     "NoisyMax",
@@ -123,7 +136,12 @@ __all__ = [
     "TopK",
     "TruncatedGeometricSelection",
     "TruncatedLaplace",
+    "WorkloadAnswers",
+    "WorkloadMechanism",
+    "WorkloadPlan",
     "canonical_key",
+    "marginals",
+    "plan_workload",
 ]
 
 

@@ -1,0 +1,249 @@
+"""Released workloads: unbiased, consistent, of the predicted variance, and private as measured."""
+
+from fractions import Fraction
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pytest
+from tests.mechanisms.exhaustive import answers_by_noise, laplace_log_weights, max_log_ratio
+from tests.mechanisms.workloads.brute_force import ONE_ROW, strategy_matrix, workload_matrices
+
+from sfumato.accounting.pld.accountant import PLDAccountant
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.additive import gaussian, laplace
+from sfumato.mechanisms.workloads.planning import plan_workload
+from sfumato.mechanisms.workloads.queries import LinearQueries, marginals
+from sfumato.mechanisms.workloads.sensitivity import CellSensitivity
+from sfumato.mechanisms.workloads.workload_mechanism import WorkloadMechanism
+from sfumato.privacy.events import DiscreteGaussianEvent, DiscreteLaplaceEvent
+from sfumato.privacy.neighbors import REPLACE_ONE
+from sfumato.privacy.secret import Secret
+
+COLUMNS = {"a": 3, "b": 4, "c": 2}
+WORKLOADS = {
+    "marginals": marginals(COLUMNS, ways=2),
+    "mixed": [
+        LinearQueries({"b": "prefix", "c": "cells"}, weight=2),
+        LinearQueries({"a": "cells"}),
+        LinearQueries({"b": "ranges"}),
+        LinearQueries({}),
+    ],
+    "product": [LinearQueries({"b": "prefix", "a": "cells"}), LinearQueries({"a": "cells", "b": "cells"})],
+    "separate": [LinearQueries({"a": "cells"})],
+}
+HISTOGRAM = np.random.default_rng(9).integers(0, 40, (3, 4, 2))
+
+
+def planned(name, **options):
+    return plan_workload(COLUMNS, WORKLOADS[name], unit=options.pop("unit", ONE_ROW), **options)
+
+
+def exact_answers(plan, histogram):
+    return [matrix @ histogram.ravel() for matrix in workload_matrices(plan)]
+
+
+def without_noise(monkeypatch):
+    monkeypatch.setattr(gaussian, "discrete_gaussian", lambda _, size: np.zeros(size, dtype=np.int64))
+    monkeypatch.setattr(laplace, "discrete_laplace", lambda _, size: np.zeros(size, dtype=np.int64))
+
+
+def flat(answers):
+    return np.concatenate([answer.ravel() for answer in answers])
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_without_noise_the_answers_are_exact(name, noise, monkeypatch):
+    without_noise(monkeypatch)
+    plan = planned(name, noise=noise)
+    mechanism = WorkloadMechanism(plan, **({"rho": 1} if noise == "gaussian" else {"epsilon": 1}))
+    for exact in (HISTOGRAM, HISTOGRAM.ravel().tolist(), Secret(HISTOGRAM)):
+        assert flat(mechanism.release(exact).answers) == pytest.approx(flat(exact_answers(plan, HISTOGRAM)), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["marginals", "mixed", "product"])
+def test_answers_are_the_least_squares_fit_of_what_was_measured(name):
+    plan = planned(name)
+    released = WorkloadMechanism(plan, rho="0.1").release(HISTOGRAM)
+    matrix = strategy_matrix(plan.strategy.measurements).astype(float)
+    fitted = np.linalg.pinv(matrix) @ released.measurements
+    assert flat(released.answers) == pytest.approx(
+        flat([w @ fitted for w in workload_matrices(plan)]), rel=1e-6, abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_variances_and_covariances_are_those_of_the_matrices(name):
+    plan = planned(name)
+    mechanism = WorkloadMechanism(plan, noise_multiplier=3)
+    inverse = np.linalg.pinv(strategy_matrix(plan.strategy.measurements).astype(float))
+    weights = [w @ inverse for w in workload_matrices(plan)]
+    variance = float(mechanism.noise.stddev) ** 2
+    assert flat(mechanism.stddevs) ** 2 == pytest.approx(variance * flat([(row**2).sum(axis=1) for row in weights]))
+    released = mechanism.release(HISTOGRAM)
+    places = [list(np.ndindex(answer.shape)) for answer in released.answers]
+    for first, second in product(range(len(places)), repeat=2):
+        expected = variance * weights[first] @ weights[second].T
+        for row, column in [(0, 0), (-1, -1), (0, -1)]:
+            found = released.covariance((first, places[first][row]), (second, places[second][column]))
+            assert found == pytest.approx(expected[row, column], abs=1e-9 * variance)
+
+
+def test_answers_have_the_axes_of_the_columns_that_are_named():
+    released = WorkloadMechanism(planned("mixed"), rho=1).release(HISTOGRAM)
+    assert [answer.shape for answer in released.answers] == [(4, 2), (3,), (10,), ()]
+    assert [deviation.shape for deviation in released.stddevs] == [(4, 2), (3,), (10,), ()]
+    with pytest.raises(ValueError, match="read-only"):
+        released.answers[0][0, 0] = 1
+
+
+def test_answers_agree_with_each_other():
+    released = WorkloadMechanism(planned("marginals"), rho="0.1").release(HISTOGRAM)
+    first, second, third = released.answers
+    assert first.sum(axis=1) == pytest.approx(second.sum(axis=1))
+    assert second.sum(axis=0) == pytest.approx(third.sum(axis=0))
+
+
+def test_the_event_is_that_of_the_whole_numbers_that_are_measured():
+    plan = planned("mixed")
+    matrix = strategy_matrix(plan.strategy.measurements).astype(object)
+    squared = int((matrix**2).sum(axis=0).max())
+    event = WorkloadMechanism(plan, rho="0.3").event
+    assert isinstance(event, DiscreteGaussianEvent)
+    assert squared <= event.l2_sensitivity**2 <= squared * (1 + Fraction(1, 2**60))
+    assert (
+        Fraction(3, 10) * (1 - Fraction(1, 2**60)) <= event.l2_sensitivity**2 / (2 * event.stddev**2) <= Fraction(3, 10)
+    )
+    assert event.l0_sensitivity == max((matrix != 0).sum(axis=0).max(), event.l0_sensitivity)
+    assert WorkloadMechanism(plan, noise_multiplier="2.5").event.noise_multiplier == Fraction(5, 2)
+    laplace_event = WorkloadMechanism(planned("mixed", noise="laplace"), epsilon="0.5").event
+    assert isinstance(laplace_event, DiscreteLaplaceEvent)
+    assert laplace_event.l1_sensitivity / laplace_event.scale == Fraction(1, 2)
+
+
+def test_epsilon_and_delta_are_kept_and_used():
+    mechanism = WorkloadMechanism(planned("marginals"), epsilon=1, delta="1e-6")
+    assert 0.98 <= PLDAccountant().compose(mechanism.event).epsilon(delta="1e-6") <= 1.0001
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [ONE_ROW, CellSensitivity(l0=1, linf=1, is_nonnegative=True, neighboring_relation=REPLACE_ONE)],
+    ids=["add", "replace"],
+)
+def test_no_pair_of_neighbors_is_told_apart_by_more_than_epsilon(unit, monkeypatch):
+    plan = plan_workload({"x": 2}, [LinearQueries({"x": "cells"})], unit=unit, noise="laplace")
+    mechanism = WorkloadMechanism(plan, epsilon="0.7")
+    noises = list(product(range(-6, 7), repeat=2))
+
+    def law(counts):
+        release = partial(lambda given: mechanism.release(given).measurements, counts)
+        return laplace_log_weights(answers_by_noise(monkeypatch, laplace, "discrete_laplace", release, noises))
+
+    moved = [(1, 0), (0, 1)] if unit is ONE_ROW else [(1, 0), (1, -1), (-1, 1)]
+    base = law((2, 2))
+    assert max(max_log_ratio(base, law((2 + x, 2 + y))) for x, y in moved) == Fraction(7, 10)
+
+
+def test_neighbors_differ_in_the_measured_numbers_by_a_column_of_the_strategy(monkeypatch):
+    without_noise(monkeypatch)
+    for name in WORKLOADS:
+        mechanism = WorkloadMechanism(planned(name), rho=1)
+        matrix = strategy_matrix(mechanism.plan.strategy.measurements)
+        before = mechanism.release(HISTOGRAM).measurements
+        for cell in range(HISTOGRAM.size):
+            added = HISTOGRAM.ravel() + (np.arange(HISTOGRAM.size) == cell)
+            moved = mechanism.release(added).measurements - before
+            assert (moved == matrix[:, cell]).all()
+            assert int((moved.astype(object) ** 2).sum()) <= mechanism.event.l2_sensitivity**2
+
+
+def test_each_measured_number_has_noise_of_its_own(monkeypatch):
+    mechanism = WorkloadMechanism(planned("marginals"), rho=1)
+    without_noise(monkeypatch)
+    exact = mechanism.release(HISTOGRAM).measurements
+    monkeypatch.setattr(gaussian, "discrete_gaussian", lambda _, size: np.arange(size) + 1)
+    assert (mechanism.release(HISTOGRAM).measurements - exact == np.arange(len(exact)) + 1).all()
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_errors_are_as_large_as_predicted(noise):
+    plan = planned("mixed", noise=noise)
+    mechanism = WorkloadMechanism(plan, **({"rho": "0.5"} if noise == "gaussian" else {"epsilon": 1}))
+    exact = flat(exact_answers(plan, HISTOGRAM))
+    errors = np.array([flat(mechanism.release(HISTOGRAM).answers) - exact for _ in range(2000)])
+    deviations = flat(mechanism.stddevs)
+    assert errors.std(axis=0) == pytest.approx(deviations, rel=0.2)  # eight standard deviations of the estimate
+    assert np.abs(errors.mean(axis=0)) == pytest.approx(0, abs=6 * deviations.max() / 2000**0.5)
+    assert (np.abs(errors) <= flat(mechanism.accuracy(0.95))).mean(axis=0).min() >= 0.92
+
+
+def test_half_widths_of_gaussian_noise_are_near_those_of_a_normal_law():
+    mechanism = WorkloadMechanism(planned("mixed"), rho="0.1")
+    ratios = flat(mechanism.accuracy("0.95")) / flat(mechanism.stddevs)
+    assert 1.9599 < ratios.min() <= ratios.max() < 1.97
+    narrow = WorkloadMechanism(planned("separate"), rho=1000)
+    assert flat(narrow.accuracy("0.95")) == pytest.approx(float(narrow.noise.stddev) * (2 * np.log(40)) ** 0.5)
+    pure = WorkloadMechanism(planned("mixed", noise="laplace"), epsilon="0.1")
+    ratios = flat(pure.accuracy("0.95")) / flat(pure.stddevs)
+    assert ratios.max() < 4.2
+
+
+def test_tables_are_enough(monkeypatch):
+    without_noise(monkeypatch)
+    mechanism = WorkloadMechanism(planned("marginals"), rho=1)
+    tables = {("a", "b"): HISTOGRAM.sum(axis=2), ("a", "c"): HISTOGRAM.sum(axis=1), ("b", "c"): HISTOGRAM.sum(axis=0)}
+    expected = mechanism.release(HISTOGRAM)
+    for given in (tables, Secret(tables), {**tables, ("a", "b", "c"): HISTOGRAM}):
+        assert (mechanism.release(given).measurements == expected.measurements).all()
+    with pytest.raises(ParameterError, match="grouped by"):
+        mechanism.release({key: tables[key] for key in [("a", "b"), ("a", "c")]})
+    with pytest.raises(ParameterError, match="in that order"):
+        mechanism.release({("b", "a"): HISTOGRAM.sum(axis=2).T})
+    with pytest.raises(ParameterError, match="8 cells of b, c"):
+        mechanism.release({("b", "c"): [1, 2, 3]})
+
+
+def test_counts_of_any_size_are_measured_exactly(monkeypatch):
+    without_noise(monkeypatch)
+    mechanism = WorkloadMechanism(planned("product"), rho=1)
+    matrix = strategy_matrix(mechanism.plan.strategy.measurements).astype(object)
+    for large in (2**61, -(2**62), 10**40):
+        counts = [large] * 23 + [1]
+        assert mechanism.release(counts).measurements.tolist() == (matrix @ np.array(counts, dtype=object)).tolist()
+        assert np.isfinite(flat(mechanism.release(counts).answers)).all()
+
+
+def test_a_column_of_one_value_is_totaled(monkeypatch):
+    without_noise(monkeypatch)
+    plan = plan_workload(
+        {"a": 1, "b": 3}, [LinearQueries({"a": "prefix", "b": "cells"}), LinearQueries({"a": "cells"})], unit=ONE_ROW
+    )
+    released = WorkloadMechanism(plan, rho=1).release([1, 2, 3])
+    assert [answer.round(6).tolist() for answer in released.answers] == [[[1, 2, 3]], [6]]
+    assert released.covariance((0, (0, 1)), (1, (0,))) > 0
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [{}, {"epsilon": 1}, {"delta": "1e-6"}, {"rho": 0}, {"rho": 1, "epsilon": 1}, {"noise_multiplier": -1}],
+    ids=str,
+)
+def test_a_budget_that_is_none_is_refused(budget):
+    with pytest.raises(ParameterError, match=r"epsilon|rho|noise_multiplier"):
+        WorkloadMechanism(planned("marginals"), **budget)
+
+
+@pytest.mark.parametrize("budget", [{}, {"epsilon": 0}, {"epsilon": 1, "delta": "1e-6"}, {"rho": 1}], ids=str)
+def test_laplace_noise_has_an_epsilon_alone(budget):
+    with pytest.raises(ParameterError, match="epsilon"):
+        WorkloadMechanism(planned("marginals", noise="laplace"), **budget)
+
+
+def test_answers_that_were_not_asked_have_no_covariance():
+    released = WorkloadMechanism(planned("marginals"), rho=1).release(HISTOGRAM)
+    for wrong in [(3, (0, 0)), (0, (0,)), (0, (0, 4)), (0, (-1, 0))]:
+        with pytest.raises(ParameterError, match=r"group|place"):
+            released.covariance(wrong, (0, (0, 0)))
