@@ -431,7 +431,7 @@ MUTANTS = (
             ),
         ),
         tests=(
-            "tests/mechanisms/workloads/test_sensitivity.py::test_one_row_moves_the_measured_numbers_exactly_as_far",
+            "tests/mechanisms/workloads/test_sensitivity.py::test_one_row_changes_the_measured_numbers_exactly_as_much",
         ),
     ),
     Mutant(
@@ -444,7 +444,7 @@ MUTANTS = (
             ),
         ),
         tests=(
-            "tests/mechanisms/workloads/test_sensitivity.py::test_one_row_moves_the_measured_numbers_exactly_as_far",
+            "tests/mechanisms/workloads/test_sensitivity.py::test_one_row_changes_the_measured_numbers_exactly_as_much",
         ),
     ),
     Mutant(
@@ -459,7 +459,7 @@ MUTANTS = (
         tests=("tests/mechanisms/workloads/test_strategies.py::test_marginals_have_the_least_possible_variance",),
     ),
     Mutant(
-        name="a unit of several cells moves a strategy as if they had nothing in common",
+        name="a unit of several cells changes a strategy as if they had nothing in common",
         edits=(
             (
                 "mechanisms/workloads/sensitivity.py",
@@ -467,7 +467,7 @@ MUTANTS = (
                 "by_products = gram.diagonal * unit.l2_squared",
             ),
         ),
-        tests=("tests/mechanisms/workloads/test_sensitivity.py::test_no_unit_moves_the_measured_numbers_further",),
+        tests=("tests/mechanisms/workloads/test_sensitivity.py::test_no_unit_changes_the_measured_numbers_more",),
     ),
     Mutant(
         name="a replaced row of a workload costs as much as an added one",
@@ -478,7 +478,7 @@ MUTANTS = (
                 "return 1",
             ),
         ),
-        tests=("tests/mechanisms/workloads/test_sensitivity.py::test_no_unit_moves_the_measured_numbers_further",),
+        tests=("tests/mechanisms/workloads/test_sensitivity.py::test_no_unit_changes_the_measured_numbers_more",),
     ),
     Mutant(
         name="the multiplier of a measurement is left out of what is measured",

@@ -1,4 +1,4 @@
-"""Strategies and workloads as the matrices that the package never builds, and all moves of a unit on small domains."""
+"""Strategies and workloads as the matrices that the package never builds, and all changes by a unit."""
 
 from functools import reduce
 from itertools import combinations, product
@@ -45,7 +45,7 @@ def workload_matrices(plan):
 
 
 def vectors(unit, cells):
-    """All vectors by which one unit moves a histogram of so many cells when it is added."""
+    """All vectors by which one unit changes a histogram of so many cells when it is added."""
     values = range(1 if unit.is_nonnegative else -unit.linf, unit.linf + 1)
     for count in range(1, min(unit.l0, cells) + 1):
         for chosen in combinations(range(cells), count):
@@ -56,7 +56,7 @@ def vectors(unit, cells):
                     yield vector
 
 
-def moves(unit, cells):
+def changes(unit, cells):
     """All differences of neighboring histograms, but for their sign."""
     added = list(vectors(unit, cells))
     if unit.neighboring_relation is not REPLACE_ONE:

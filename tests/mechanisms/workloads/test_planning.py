@@ -97,7 +97,7 @@ def test_laplace_noise_takes_trees_for_prefix_sums_and_cells_for_overlapping_mar
     assert plan_workload(wide, marginals(wide, ways=1), unit=ONE_ROW, noise="laplace").strategy.name == "plain"
 
 
-def test_a_single_question_is_asked_plainly():
+def test_a_single_query_is_measured_plainly():
     for noise in ("gaussian", "laplace"):
         plan = plan_workload({"x": 9}, [LinearQueries({"x": "cells"})], unit=ONE_ROW, noise=noise)
         assert (plan.strategy.name, plan.error) == ("plain", plan.plain_error)

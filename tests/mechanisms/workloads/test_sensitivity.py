@@ -1,8 +1,8 @@
-"""Sensitivities of whole-number strategies: by brute force over all moves of a unit on small domains."""
+"""Sensitivities of whole-number strategies: by brute force over all changes by a unit on small domains."""
 
 import numpy as np
 import pytest
-from tests.mechanisms.workloads.brute_force import ONE_ROW, moves, random_measurements, strategy_matrix
+from tests.mechanisms.workloads.brute_force import ONE_ROW, changes, random_measurements, strategy_matrix
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.workloads.components import Cells, Total
@@ -36,17 +36,17 @@ WORKLOADS = {
 
 
 def brute_force(matrix, unit):
-    """How far one unit moves the measured numbers at most: l0, l1, the square of l2."""
-    moved = [matrix @ move for move in moves(unit, matrix.shape[1])]
+    """How much one unit changes the measured numbers at most: l0, l1, the square of l2."""
+    changed = [matrix @ change for change in changes(unit, matrix.shape[1])]
     return (
-        max(int((numbers != 0).sum()) for numbers in moved),
-        max(int(np.abs(numbers).sum()) for numbers in moved),
-        max(int((numbers**2).sum()) for numbers in moved),
+        max(int((numbers != 0).sum()) for numbers in changed),
+        max(int(np.abs(numbers).sum()) for numbers in changed),
+        max(int((numbers**2).sum()) for numbers in changed),
     )
 
 
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
-def test_no_unit_moves_the_measured_numbers_further(unit):
+def test_no_unit_changes_the_measured_numbers_more(unit):
     rng = np.random.default_rng(8)
     for _ in range(20):
         measurements = random_measurements(rng, rng.choice([1, 2, 3], size=2))
@@ -58,7 +58,7 @@ def test_no_unit_moves_the_measured_numbers_further(unit):
 
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS)
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_no_unit_moves_a_planned_strategy_further(name, unit):
+def test_no_unit_changes_a_planned_strategy_more(name, unit):
     columns, workload = WORKLOADS[name]
     for noise in ("gaussian", "laplace"):
         plan = plan_workload(columns, workload, unit=unit, noise=noise)
@@ -71,7 +71,7 @@ def test_no_unit_moves_a_planned_strategy_further(name, unit):
 
 @pytest.mark.parametrize("linf", [1, 3])
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_one_row_moves_the_measured_numbers_exactly_as_far(name, linf):
+def test_one_row_changes_the_measured_numbers_exactly_as_much(name, linf):
     columns, workload = WORKLOADS[name]
     unit = CellSensitivity(l0=1, linf=linf, is_nonnegative=True)
     plan = plan_workload(columns, workload, unit=unit)
@@ -80,7 +80,7 @@ def test_one_row_moves_the_measured_numbers_exactly_as_far(name, linf):
     assert l1_sensitivity(plan.strategy.measurements, unit) >= linf * np.abs(matrix).sum(axis=0).max()
 
 
-def test_one_replaced_row_moves_the_total_and_cells_exactly_as_far():
+def test_one_replaced_row_changes_the_total_and_cells_exactly_as_much():
     unit = UNITS["one row replaced"]
     total, cells = (Measurement(multiplier=3, components=(component,)) for component in (Total(5), Cells(5)))
     assert l2_sensitivity_squared([cells], unit) == 2 * 9

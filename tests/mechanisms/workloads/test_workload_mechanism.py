@@ -137,13 +137,13 @@ def test_no_pair_of_neighbors_is_told_apart_by_more_than_epsilon(unit, monkeypat
     mechanism = WorkloadMechanism(plan, epsilon="0.7")
     noises = list(product(range(-6, 7), repeat=2))
 
-    def law(counts):
+    def weights_of(counts):
         release = partial(lambda given: mechanism.release(given).measurements, counts)
         return laplace_log_weights(answers_by_noise(monkeypatch, laplace, "discrete_laplace", release, noises))
 
-    moved = [(1, 0), (0, 1)] if unit is ONE_ROW else [(1, 0), (1, -1), (-1, 1)]
-    base = law((2, 2))
-    assert max(max_log_ratio(base, law((2 + x, 2 + y))) for x, y in moved) == Fraction(7, 10)
+    changed = [(1, 0), (0, 1)] if unit is ONE_ROW else [(1, 0), (1, -1), (-1, 1)]
+    base = weights_of((2, 2))
+    assert max(max_log_ratio(base, weights_of((2 + x, 2 + y))) for x, y in changed) == Fraction(7, 10)
 
 
 def test_neighbors_differ_in_the_measured_numbers_by_a_column_of_the_strategy(monkeypatch):
@@ -154,9 +154,9 @@ def test_neighbors_differ_in_the_measured_numbers_by_a_column_of_the_strategy(mo
         before = mechanism.release(HISTOGRAM).measurements
         for cell in range(HISTOGRAM.size):
             added = HISTOGRAM.ravel() + (np.arange(HISTOGRAM.size) == cell)
-            moved = mechanism.release(added).measurements - before
-            assert (moved == matrix[:, cell]).all()
-            assert int((moved.astype(object) ** 2).sum()) <= mechanism.event.l2_sensitivity**2
+            changed = mechanism.release(added).measurements - before
+            assert (changed == matrix[:, cell]).all()
+            assert int((changed.astype(object) ** 2).sum()) <= mechanism.event.l2_sensitivity**2
 
 
 def test_each_measured_number_has_noise_of_its_own(monkeypatch):
@@ -180,7 +180,7 @@ def test_errors_are_as_large_as_predicted(noise):
     assert (np.abs(errors) <= flat(mechanism.accuracy(0.95))).mean(axis=0).min() >= 0.92
 
 
-def test_half_widths_of_gaussian_noise_are_near_those_of_a_normal_law():
+def test_half_widths_of_gaussian_noise_are_near_those_of_a_normal_distribution():
     mechanism = WorkloadMechanism(planned("mixed"), rho="0.1")
     ratios = flat(mechanism.accuracy("0.95")) / flat(mechanism.stddevs)
     assert 1.9599 < ratios.min() <= ratios.max() < 1.97

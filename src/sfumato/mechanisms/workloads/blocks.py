@@ -20,7 +20,7 @@ from sfumato.mechanisms.workloads.components import ColumnBounds, Dense, Query
 from sfumato.mechanisms.workloads.optimal import COLUMN_LENGTH, optimal_component, optimal_factor, rounded
 from sfumato.mechanisms.workloads.queries import Floats, Kind, quadratic_forms, queried, query_gram, query_row
 from sfumato.noise.uniform.integers import Integers
-from sfumato.numeric.arguments import set_fields
+from sfumato.numeric.rationals import set_fields
 
 MOST_BLOCKED_CELLS: Final = 1 << 20
 _FEWEST_BLOCKS: Final = 512  # the more blocks, the less is lost against the best strategy

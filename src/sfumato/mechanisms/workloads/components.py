@@ -21,7 +21,7 @@ from sfumato.mechanisms.workloads.queries import (
     row_lengths,
 )
 from sfumato.noise.uniform.integers import Integers
-from sfumato.numeric.arguments import set_fields
+from sfumato.numeric.rationals import set_fields
 
 IntegerMatrix: TypeAlias = NDArray[np.int64]
 Query: TypeAlias = tuple[Kind, int]

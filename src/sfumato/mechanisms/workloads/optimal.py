@@ -24,7 +24,11 @@ COLUMN_LENGTH: Final = 1 << 12
 """How long a column is before it is rounded: that costs less than 1/1000 of the variance."""
 
 _MOST_ROUNDS: Final = 30
+_STRETCH: Final = 2.5  # with 1 it is the plain fixed point, which converges slowly
 _NEAR: Final = 1.001  # to the lower bound
+_NEAR_OF_MANY: Final = 1.003  # of more cells, so that 1,024 take about a second
+_FEW_CELLS: Final = 256
+_COARSE_ROUNDS: Final = 4
 _COARSEST: Final = 32
 _LEAST_WEIGHT: Final = 1e-8  # of each cell beside the others: what hardly counts is still measured, and B has full rank
 
@@ -41,7 +45,7 @@ class Factor:
 
 
 def optimal_factor(gram: Floats, *, is_centered: bool = False) -> Factor:
-    """The best strategy in real numbers for queries W, within 0.1% of the lower bound where the rounds suffice.
+    """The best strategy in real numbers for queries W, within 0.3% of the lower bound, of few cells within 0.1%.
 
     Args:
         gram: WᵀW, or a matrix that stands for queries of different weights; of full rank.
@@ -55,39 +59,39 @@ def optimal_factor(gram: Floats, *, is_centered: bool = False) -> Factor:
     References:
         [DMRST22] for the fixed point; [LM13] for the bound of D = I.
     """
-    unseen, weights = int(is_centered), _first_weights(gram)
+    unseen, following = int(is_centered), _first_weights(gram)
+    near = _NEAR if len(gram) <= _FEW_CELLS else _NEAR_OF_MANY
     for _ in range(_MOST_ROUNDS):
-        roots = np.sqrt(weights)
-        squares, vectors = np.linalg.eigh(roots[:, np.newaxis] * gram * roots)
-        squares[:unseen] = 0
-        values = np.sqrt(np.maximum(squares, 0))
-        diagonal = (vectors**2) @ values
-        total, lower_bound = values.sum() * (diagonal / weights).max(), values.sum() ** 2 / weights.sum()
-        if total <= _NEAR * lower_bound:
+        weights = following
+        values, vectors, diagonal = _root(gram, weights, unseen=unseen)
+        largest = (diagonal / weights).max()
+        total, lower_bound = values.sum() * largest, values.sum() ** 2 / weights.sum()
+        if total <= near * lower_bound:
             break
-        weights = diagonal**2 / weights
-    matrix = np.sqrt(values[unseen:])[:, np.newaxis] * vectors[:, unseen:].T / roots
-    return Factor(matrix / np.sqrt((diagonal / weights).max()), float(total), float(lower_bound))
+        following = weights * (diagonal / weights) ** _STRETCH
+    rows = np.sqrt(values[unseen:])[:, np.newaxis] * vectors[:, unseen:].T
+    return Factor(rows / np.sqrt(weights * largest), float(total), float(lower_bound))
+
+
+def _root(gram: Floats, weights: Floats, *, unseen: int = 0) -> tuple[Floats, Floats, Floats]:
+    """The eigenvalues of R, the first ones set to 0, its eigenvectors, and its diagonal."""
+    roots = np.sqrt(weights)
+    squares, vectors = np.linalg.eigh(roots[:, np.newaxis] * gram * roots)
+    squares[:unseen] = 0
+    values = np.sqrt(np.maximum(squares, 0))
+    return values, vectors, (vectors**2) @ values
 
 
 def _first_weights(gram: Floats) -> Floats:
-    """Those of a problem of half the size between which lie as many more: neighboring cells are alike."""
+    """Those of every second cell, which are found alike, and between them others: neighboring cells are alike."""
     if len(gram) <= _COARSEST:
         return np.ones(len(gram))
-    position = np.arange(len(gram))
     coarse = gram[::2, ::2]
-    weights = np.maximum(_settled_weights(coarse), np.finfo(np.float64).tiny)
-    return np.exp(np.interp(position, position[::2], np.log(weights)))
-
-
-def _settled_weights(gram: Floats) -> Floats:
-    weights = _first_weights(gram)
-    for _ in range(3):
-        roots = np.sqrt(weights)
-        squares, vectors = np.linalg.eigh(roots[:, np.newaxis] * gram * roots)
-        diagonal = (vectors**2) @ np.sqrt(np.maximum(squares, 0))
-        weights = diagonal**2 / weights
-    return weights
+    weights = _first_weights(coarse)
+    for _ in range(_COARSE_ROUNDS):
+        weights = weights * (_root(coarse, weights)[2] / weights) ** _STRETCH
+    places = np.linspace(0, len(weights) - 1, len(gram))
+    return np.exp(np.interp(places, np.arange(len(weights)), np.log(weights)))
 
 
 def rounded(matrix: Floats, *, is_centered: bool) -> IntegerMatrix:

@@ -41,7 +41,7 @@ class WorkloadPlan:
     Args:
         columns: Names of columns with how many values each has, in the order of the histogram's axes.
         workload: The groups of queries.
-        unit: How far one privacy unit moves the histogram.
+        unit: The most that one privacy unit changes the histogram.
         noise: "gaussian" or "laplace".
         strategy: What is measured.
         error: What is made least, for noise of scale 1 per unit of sensitivity: the sum of the variances of all
@@ -90,7 +90,7 @@ def plan_workload(
     Args:
         columns: How many values each column has, in the order of the histogram's axes.
         workload: Groups of queries.
-        unit: How far one privacy unit moves the histogram.
+        unit: The most that one privacy unit changes the histogram.
         noise: "gaussian" or "laplace".
         objective: "total" makes the weighted sum of all variances least, "largest" the largest weighted mean variance
             of a group: of a marginal that is the variance of each count.
@@ -129,7 +129,7 @@ def plan_workload(
 
 
 def squared_sensitivity(strategy: Strategy, unit: CellSensitivity) -> int:
-    """The square of how far one unit moves the measured numbers in L2."""
+    """The square of the most that one unit changes the measured numbers in L2."""
     return l2_sensitivity_squared(strategy.measurements, unit, is_orthogonal=strategy.is_orthogonal)
 
 

@@ -20,8 +20,8 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.numeric.arguments import listed, of_kind, one_of, set_fields, whole
-from sfumato.numeric.rationals import Number, positive
+from sfumato.numeric.arguments import listed, of_kind, one_of, whole
+from sfumato.numeric.rationals import Number, positive, set_fields
 
 Kind: TypeAlias = Literal["total", "cells", "prefix", "ranges"]
 Floats: TypeAlias = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""How far one privacy unit moves what a strategy measures: exact bounds for the matrix of whole numbers itself.
+"""The most that one privacy unit changes what a strategy measures: exact bounds for the matrix of whole numbers.
 
 Each measurement is m·B₁ ⊗ … ⊗ B_d, with one component for each column. Its Gram matrix is the product of those of its
 components, so that limits of its entries are products of their limits; those of the whole strategy are sums.
@@ -12,8 +12,7 @@ from typing import Final
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.workloads.components import Component
-from sfumato.numeric.arguments import set_fields
-from sfumato.numeric.rationals import flag, positive_integer
+from sfumato.numeric.rationals import flag, positive_integer, set_fields
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
 
 _MOST_TERMS: Final = 1 << 15  # of a bound by which columns two cells differ; beyond, the largest diagonal bounds all
@@ -21,16 +20,16 @@ _MOST_TERMS: Final = 1 << 15  # of a bound by which columns two cells differ; be
 
 @dataclass(frozen=True, slots=True, init=False)
 class CellSensitivity:
-    """How far one privacy unit moves a histogram of whole numbers, if it is added or removed.
+    """The most that one privacy unit changes a histogram of whole numbers, if it is added or removed.
 
     Under REPLACE_ONE the unit takes one such vector away and adds another one.
 
     Args:
-        l0: How many cells it moves, at most.
-        linf: By how much it moves each, at most.
-        l1: By how much it moves all together; l0·linf if not given.
-        l2_squared: The square of how far in L2; l1·linf if not given.
-        is_nonnegative: Whether the unit moves no cell down when it is added, as counts do and sums may not.
+        l0: How many cells it changes, at most.
+        linf: How much it changes each, at most.
+        l1: How much it changes all together; l0·linf if not given.
+        l2_squared: The square of the same in L2; l1·linf if not given.
+        is_nonnegative: Whether a unit that is added lowers no cell, as counts do and sums may not.
         neighboring_relation: How a database may differ from its neighbor.
 
     Raises:
@@ -111,14 +110,14 @@ class _GramLimits:
 
 
 def l0_sensitivity(measurements: Iterable[Measurement], unit: CellSensitivity) -> int:
-    """How many measured numbers one unit moves, at most."""
+    """How many measured numbers one unit changes, at most."""
     measured = tuple(measurements)
     of_one_cell = sum(prod(part.bounds.l0 for part in each.components) for each in measured)
     return min(sum(each.size for each in measured), unit.l0 * unit.vectors * of_one_cell)
 
 
 def l1_sensitivity(measurements: Iterable[Measurement], unit: CellSensitivity) -> int:
-    """How far one unit moves the measured numbers in L1: each cell by the L1 length of its column."""
+    """How much one unit changes the measured numbers in L1, at most: each cell by the L1 length of its column."""
     of_one_cell = sum(each.multiplier * prod(part.bounds.l1 for part in each.components) for each in measurements)
     return unit.l1 * unit.vectors * of_one_cell
 
@@ -126,14 +125,14 @@ def l1_sensitivity(measurements: Iterable[Measurement], unit: CellSensitivity) -
 def l2_sensitivity_squared(
     measurements: Sequence[Measurement], unit: CellSensitivity, *, is_orthogonal: bool = False
 ) -> int:
-    """The square of how far one unit moves the measured numbers in L2, at most.
+    """The square of how much one unit changes the measured numbers in L2, at most.
 
-    Exact for a unit that moves one cell, if the strategy is orthogonal. Else it is the least of three bounds: by inner
-    products of columns, by the largest eigenvalue, and by both for each measurement alone.
+    Exact for a unit that changes one cell, if the strategy is orthogonal. Else it is the least of three bounds: by
+    inner products of columns, by the largest eigenvalue, and by both for each measurement alone.
 
     Args:
         measurements: What is measured.
-        unit: How far a unit moves the histogram.
+        unit: The most that one unit changes the histogram.
         is_orthogonal: Whether no measurement sees what another one sees, so that eigenvalues do not add up.
 
     Raises:
@@ -146,11 +145,11 @@ def l2_sensitivity_squared(
     if is_orthogonal:
         largest = max(limits.eigenvalue for limits, _ in each)
         joint = _GramLimits(diagonal=joint.diagonal, lowest=joint.lowest, highest=joint.highest, eigenvalue=largest)
-    return min(_moved(joint, unit), sum(_moved(limits, unit) for limits, _ in each))
+    return min(_changed(joint, unit), sum(_changed(limits, unit) for limits, _ in each))
 
 
-def _moved(gram: _GramLimits, unit: CellSensitivity) -> int:
-    """At least uᵀGu for every u by which a unit moves the histogram; under REPLACE_ONE it is a difference u − v."""
+def _changed(gram: _GramLimits, unit: CellSensitivity) -> int:
+    """At least uᵀGu for every change u of the histogram by a unit; under REPLACE_ONE that is a difference u − v."""
     highest = min(gram.diagonal, gram.highest if unit.is_nonnegative else max(gram.highest, -gram.lowest))
     by_products = (gram.diagonal - highest) * unit.l2_squared + highest * unit.l1**2
     of_a_vector = min(by_products, gram.eigenvalue * unit.l2_squared)
@@ -158,7 +157,7 @@ def _moved(gram: _GramLimits, unit: CellSensitivity) -> int:
         return of_a_vector
     if not unit.is_nonnegative:
         return 4 * of_a_vector
-    if gram.lowest >= 0:  # a unit that is in no cell before or after moves one vector; else uᵀGv is at least this
+    if gram.lowest >= 0:  # a unit that is in no cell before or after changes one vector; else uᵀGv is at least this
         return max(of_a_vector, 2 * of_a_vector - 2 * gram.lowest)
     crossed = min(of_a_vector, -gram.lowest * unit.l1**2)
     return min(2 * of_a_vector + 2 * crossed, 2 * gram.eigenvalue * unit.l2_squared)

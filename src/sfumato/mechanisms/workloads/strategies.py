@@ -94,7 +94,7 @@ def orthogonal_strategy(
         choices: For each column one component, or several that see nothing in common.
         groups: The kinds of each group of queries.
         weights: How much the variance of each answer of a group counts.
-        unit: How far one privacy unit moves the histogram.
+        unit: The most that one privacy unit changes the histogram.
         objective: Whether the sum of all variances is to be least, or the largest mean variance of a group.
 
     Example:
@@ -142,7 +142,7 @@ def plain_strategy(
         groups: The kinds of each group of queries.
         cells: How many values each column has.
         weights: How much the variance of each answer of a group counts.
-        unit: How far one privacy unit moves the histogram.
+        unit: The most that one privacy unit changes the histogram.
         noise: Of Laplace noise budgets add up in L1, of Gaussian noise in L2.
         objective: As in `orthogonal_strategy`.
     """

@@ -18,9 +18,9 @@ from sfumato.mechanisms.workloads.planning import WorkloadPlan, squared_sensitiv
 from sfumato.mechanisms.workloads.queries import Floats, row_lengths
 from sfumato.mechanisms.workloads.sensitivity import Measurement, l0_sensitivity, l1_sensitivity
 from sfumato.noise.uniform.integers import SAFE, Integers, largest
-from sfumato.numeric.arguments import set_fields, whole
+from sfumato.numeric.arguments import whole
 from sfumato.numeric.distributions import failure_probability
-from sfumato.numeric.rationals import Number, positive, sqrt_up
+from sfumato.numeric.rationals import Number, positive, set_fields, sqrt_up
 from sfumato.numeric.rounding import RELATIVE_MARGIN, float_up, log_up
 from sfumato.privacy.events import DiscreteGaussianEvent, DiscreteLaplaceEvent, PureEvent
 from sfumato.privacy.secret import Secret
@@ -71,9 +71,9 @@ class WorkloadMechanism:
     S is a public matrix of whole numbers, x a secret histogram of whole numbers. Answers are unbiased, and those of a
     strategy that is not "plain" are consistent: they are the answers of one vector, which fits y best in least squares.
 
-    **Guarantee**: what `event` says, under the neighboring relation of the plan's unit, if no unit moves the histogram
-    further than that says, and all tables are of one histogram. Sensitivities are exact for S as it is measured, after
-    all rounding, and the noise is discrete. With an `epsilon` it is (ε, δ)-differentially private, with a `rho`
+    **Guarantee**: what `event` says, under the neighboring relation of the plan's unit, if no unit changes the
+    histogram more than that says, and all tables are of one histogram. Sensitivities are those of S as it is measured,
+    after all rounding, and the noise is discrete. With an `epsilon` it is (ε, δ)-differentially private, with a `rho`
     ρ-zero-concentrated. Proof: proofs/mechanisms/workloads/workload_mechanism.md.
 
     =======================================  ==============================================================
@@ -126,8 +126,8 @@ class WorkloadMechanism:
         if plan.noise == "laplace":
             if given != (True, False, False, False):
                 raise ParameterError("epsilon", epsilon, "must be given alone, since the plan is for Laplace noise")
-            moved = l1_sensitivity(plan.strategy.measurements, plan.unit)
-            noise: Noise = Laplace(l1_sensitivity=moved, epsilon=positive(epsilon or 0, "epsilon"))
+            distance = l1_sensitivity(plan.strategy.measurements, plan.unit)
+            noise: Noise = Laplace(l1_sensitivity=distance, epsilon=positive(epsilon or 0, "epsilon"))
         else:
             noise = _gaussian(plan, epsilon=epsilon, delta=delta, rho=rho, noise_multiplier=noise_multiplier)
         set_fields(self, plan=plan, noise=noise)
@@ -277,11 +277,11 @@ def _gaussian(
 ) -> Gaussian | GaussianNoise:
     """Noise for the sensitivity of the plan's strategy."""
     squared = Fraction(squared_sensitivity(plan.strategy, plan.unit))
-    distance, moved = sqrt_up(squared), l0_sensitivity(plan.strategy.measurements, plan.unit)
+    distance, changed = sqrt_up(squared), l0_sensitivity(plan.strategy.measurements, plan.unit)
     match (epsilon, delta, rho, noise_multiplier):
         case (epsilon, delta, None, None) if epsilon is not None and delta is not None:
             budget = positive(epsilon, "epsilon")
-            return Gaussian(l2_sensitivity=distance, epsilon=budget, delta=delta, l0_sensitivity=moved)
+            return Gaussian(l2_sensitivity=distance, epsilon=budget, delta=delta, l0_sensitivity=changed)
         case (None, None, rho, None) if rho is not None:  # Δ²/(2σ²) ≤ ρ for Δ as it is rounded up
             stddev = sqrt_up(distance**2 / (2 * positive(rho, "rho")))
         case (None, None, None, multiplier) if multiplier is not None:
@@ -289,7 +289,7 @@ def _gaussian(
         case _:
             requirement = "must be given with delta; or give rho, or noise_multiplier, alone"
             raise ParameterError("epsilon", epsilon, requirement)
-    return GaussianNoise(l2_sensitivity=distance, stddev=stddev, l0_sensitivity=moved)
+    return GaussianNoise(l2_sensitivity=distance, stddev=stddev, l0_sensitivity=changed)
 
 
 def _measured(tables: Mapping[tuple[str, ...], Integers], measurement: Measurement) -> Integers:
