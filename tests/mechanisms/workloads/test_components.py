@@ -51,6 +51,7 @@ def test_answers_are_those_of_the_pseudo_inverse(component):
         recovery = query_matrix(kind, component.cells) @ np.linalg.pinv(matrix.astype(float))
         assert component.recover(kind, measured, 1) == pytest.approx(np.einsum("qm,amb->aqb", recovery, measured))
         assert component.variances(kind) == pytest.approx((recovery**2).sum(axis=1))
+        assert (np.abs(recovery) > 1e-12).sum(axis=1).max() <= component.used(kind)
 
 
 @pytest.mark.parametrize("component", COMPONENTS.values(), ids=COMPONENTS)

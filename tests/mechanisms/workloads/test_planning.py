@@ -111,6 +111,14 @@ def test_units_of_many_cells_are_planned_for():
     assert plan_workload(columns, workload, unit=ONE_ROW).strategy.name == "residual"
 
 
+def test_vast_domains_are_planned_without_counting_their_cells():
+    columns = {f"c{place}": 10 for place in range(40)}
+    for unit in (ONE_ROW, CellSensitivity(l0=10**6, linf=1, is_nonnegative=True)):
+        plan = plan_workload(columns, marginals(columns, ways=1), unit=unit)
+        assert plan.strategy.size <= 1 + 400
+    assert plan_workload(columns, marginals(columns, ways=1), unit=ONE_ROW).strategy.name == "residual"
+
+
 def test_the_tables_are_the_smallest_that_are_needed():
     columns = {"a": 3, "b": 4, "c": 5}
     assert plan_workload(columns, marginals(columns, ways=2), unit=ONE_ROW).tables == (

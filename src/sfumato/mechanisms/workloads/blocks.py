@@ -85,6 +85,10 @@ class Blocks:
         above, within = self.parts(kind)
         return above / self.multipliers[0] ** 2 + within / self.multipliers[1] ** 2
 
+    def used(self, _kind: Kind) -> int:
+        """All."""
+        return self.measured
+
     def covariance(self, first: Query, second: Query) -> float:
         """Likewise."""
         shape = (self.upper.cells, self.lower.cells)

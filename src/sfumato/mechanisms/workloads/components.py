@@ -84,6 +84,10 @@ class Component(Protocol):
         """The covariance of two recovered answers."""
         ...
 
+    def used(self, kind: Kind) -> int:
+        """How many measured numbers an answer depends on, at most."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Total:
@@ -119,6 +123,10 @@ class Total:
         """(length/n)²."""
         found: Floats = (row_lengths(kind, self.cells) / self.cells) ** 2
         return found
+
+    def used(self, _kind: Kind) -> int:
+        """1."""
+        return 1
 
     def covariance(self, first: Query, second: Query) -> float:
         """Both lengths over n²."""
@@ -158,6 +166,10 @@ class Cells:
     def variances(self, kind: Kind) -> Floats:
         """How many cells are added up."""
         return row_lengths(kind, self.cells).astype(np.float64)
+
+    def used(self, kind: Kind) -> int:
+        """As many as the longest query adds up."""
+        return int(row_lengths(kind, self.cells).max())
 
     def covariance(self, first: Query, second: Query) -> float:
         """How many cells both add up."""
@@ -214,6 +226,10 @@ class Residual:
         found: Floats = (lengths - lengths**2 / self.cells) / self.cells**2
         return found
 
+    def used(self, _kind: Kind) -> int:
+        """All, because each lies in the mean."""
+        return self.measured
+
     def covariance(self, first: Query, second: Query) -> float:
         """That of two centered rows, over n²."""
         rows = [query_row(kind, self.cells, index) for kind, index in (first, second)]
@@ -255,6 +271,10 @@ class Direct:
     def variances(self, _kind: Kind) -> Floats:
         """1 each."""
         return np.ones(self.measured)
+
+    def used(self, _kind: Kind) -> int:
+        """1."""
+        return 1
 
     def covariance(self, first: Query, second: Query) -> float:
         """Each answer has noise of its own."""
@@ -317,6 +337,10 @@ class Dense:
     def variances(self, kind: Kind) -> Floats:
         """q·(BᵀB)⁺·qᵀ."""
         return quadratic_forms(kind, self._inverse)
+
+    def used(self, _kind: Kind) -> int:
+        """All."""
+        return self.measured
 
     def covariance(self, first: Query, second: Query) -> float:
         """q·(BᵀB)⁺·q′ᵀ."""

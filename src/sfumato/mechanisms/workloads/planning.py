@@ -29,6 +29,9 @@ from sfumato.mechanisms.workloads.strategies import (
 from sfumato.numeric.arguments import listed, of_kind, one_of
 from sfumato.numeric.rationals import positive_integer
 
+MOST_NUMBERS: Final = 1 << 24
+"""Measured by a strategy other than the plain one, so that no plan counts all cells of a domain that is too large."""
+
 _BRANCHINGS: Final = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 _CLEARLY: Final = 1 - 1e-6  # by how much a strategy must be better than a simpler one
 _SWEEPS: Final = 2
@@ -114,6 +117,8 @@ def plan_workload(
     best, error = plain, problem.error(plain)
     plain_error = error
     for strategy in others:
+        if strategy.size > MOST_NUMBERS:
+            continue
         found = problem.error(strategy)
         if found < error * _CLEARLY:
             best, error = strategy, found
@@ -192,15 +197,15 @@ class _Problem:
                 yield self._strategy(name, [choose(self, column) for column in range(len(self.columns))])
             return
         yield self._strategy("cells", [_cells(self, column) for column in range(len(self.columns))])
-        whole = self._swept()
-        yield self._strategy("product", [(component,) for component in whole])
+        swept = self._swept()
+        yield self._strategy("product", [(component,) for component in swept])
         apart = [_apart(self, column) for column in range(len(self.columns))]
         yield self._strategy("residual", apart)
         yield self._strategy(
             "residual and product",
             [
                 (component,) if self.is_ordered(column) else parts
-                for column, (component, parts) in enumerate(zip(whole, apart, strict=True))
+                for column, (component, parts) in enumerate(zip(swept, apart, strict=True))
             ],
         )
 

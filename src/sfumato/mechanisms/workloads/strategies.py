@@ -51,6 +51,11 @@ class Strategy:
     sources: tuple[tuple[int, ...], ...] = field(repr=False)
     is_orthogonal: bool
 
+    @property
+    def size(self) -> int:
+        """How many numbers are measured."""
+        return sum(each.size for each in self.measurements)
+
     def variances(self, group: int, kinds: Kinds) -> Floats:
         """The variance of each answer of a group if the noise has variance 1; one axis for each column."""
         parts: list[Floats] = []

@@ -18,7 +18,7 @@ from sfumato.mechanisms.workloads.planning import WorkloadPlan, squared_sensitiv
 from sfumato.mechanisms.workloads.queries import Floats, row_lengths
 from sfumato.mechanisms.workloads.sensitivity import Measurement, l0_sensitivity, l1_sensitivity
 from sfumato.noise.uniform.integers import SAFE, Integers, largest
-from sfumato.numeric.arguments import whole
+from sfumato.numeric.arguments import of_kind, whole
 from sfumato.numeric.distributions import failure_probability
 from sfumato.numeric.rationals import Number, positive, set_fields, sqrt_up
 from sfumato.numeric.rounding import RELATIVE_MARGIN, float_up, log_up
@@ -26,6 +26,8 @@ from sfumato.privacy.events import DiscreteGaussianEvent, DiscreteLaplaceEvent, 
 from sfumato.privacy.secret import Secret
 
 Noise: TypeAlias = Gaussian | GaussianNoise | Laplace
+Answer: TypeAlias = tuple[int, Sequence[int]]
+"""An answer by its group of queries and its place in that group's array, such as (0, (2, 1))."""
 Tables: TypeAlias = Any
 """Whole numbers: a histogram of all columns, flat or with one axis for each; or a mapping from columns to tables."""
 
@@ -53,7 +55,7 @@ class WorkloadAnswers:
     stddevs: tuple[Floats, ...] = field(repr=False)
     mechanism: "WorkloadMechanism" = field(repr=False)
 
-    def covariance(self, first: tuple[int, Sequence[int]], second: tuple[int, Sequence[int]]) -> float:
+    def covariance(self, first: Answer, second: Answer) -> float:
         """The covariance of the noise of two answers, each named by its group and its place in that group's array.
 
         Raises:
@@ -122,6 +124,7 @@ class WorkloadMechanism:
         rho: Number | None = None,
         noise_multiplier: Number | None = None,
     ) -> None:
+        of_kind(plan, "plan", WorkloadPlan, "a plan of plan_workload")
         given = tuple(value is not None for value in (epsilon, delta, rho, noise_multiplier))
         if plan.noise == "laplace":
             if given != (True, False, False, False):
@@ -134,7 +137,7 @@ class WorkloadMechanism:
 
     @property
     def event(self) -> DiscreteGaussianEvent | DiscreteLaplaceEvent | PureEvent:
-        """What one release tells of the data: the noisy measurements, of which all answers are made."""
+        """The event of one release, for accountants: the noisy measurements, of which all answers are made."""
         return self.noise.event
 
     @property
@@ -145,37 +148,22 @@ class WorkloadMechanism:
     def accuracy(self, confidence: Number = "0.95") -> tuple[Floats, ...]:
         """For each answer a half-width t with P(|answer − exact| ≤ t) ≥ confidence, but for the rounding of floats.
 
-        For Gaussian noise hardly larger than needed, for Laplace noise about twice as large at 95%.
+        Hardly larger than needed for Gaussian noise and for answers that were measured themselves; about twice as large
+        for sums of Laplace noise at 95%.
         """
-        failure = failure_probability(confidence)
-        log_ratio = float_up(log_up(2 / failure))
-        if isinstance(self.noise, Laplace):
-            scale = float(self.noise.scale)
-            per_weight = scale * float(np.min((log_ratio - np.log1p(-(_TILTS**2))) / _TILTS))
-            factors = [per_weight] * len(self.plan.kinds)
-        else:
-            stddev = float(self.noise.stddev)
-            of_moments = stddev * sqrt(2 * log_ratio)
-            near_normal = sqrt(stddev**2 + 0.25) * NormalDist().inv_cdf(1 - float(failure) / 2)
-            factors = [
-                min(of_moments, near_normal + sqrt(self._numbers(group)) / 2)
-                if self.noise.stddev >= _NARROWEST
-                else of_moments
-                for group in range(len(self.plan.kinds))
-            ]
         return tuple(
-            np.sqrt(weights) * (factor * (1 + RELATIVE_MARGIN))
-            for weights, factor in zip(self._squared_weights(), factors, strict=True)
+            np.sqrt(weights) * (_half_width(self.noise, self._numbers(group), confidence) * (1 + RELATIVE_MARGIN))
+            for group, weights in enumerate(self._squared_weights())
         )
 
-    def covariance(self, first: tuple[int, Sequence[int]], second: tuple[int, Sequence[int]]) -> float:
+    def covariance(self, first: Answer, second: Answer) -> float:
         """The covariance of the noise of two answers, each named by its group and its place in that group's array.
 
         Raises:
             ParameterError: There is no such answer.
         """
-        queries = self._queries(*first), self._queries(*second)
-        return self.noise.variance * self.plan.strategy.covariance((first[0], second[0]), queries)
+        groups, queries = zip(self._query(first), self._query(second), strict=True)
+        return self.noise.variance * self.plan.strategy.covariance(groups, queries)
 
     def release(self, exact: Tables | Secret[Tables]) -> WorkloadAnswers:
         """The answers to all queries.
@@ -230,11 +218,18 @@ class WorkloadMechanism:
         return found
 
     def _numbers(self, group: int) -> int:
-        """How many measured numbers an answer of a group can depend on."""
-        return sum(self.plan.strategy.measurements[place].size for place in self.plan.strategy.sources[group])
+        """How many measured numbers an answer of a group depends on, at most."""
+        kinds = self.plan.kinds[group]
+        sources = (self.plan.strategy.measurements[place] for place in self.plan.strategy.sources[group])
+        return sum(prod(part.used(kind) for part, kind in zip(each.components, kinds, strict=True)) for each in sources)
 
-    def _queries(self, group: int, place: Sequence[int]) -> list[Query]:
-        """The row of each column that an answer is the product of."""
+    def _query(self, answer: Answer) -> tuple[int, list[Query]]:
+        """The group of an answer, and the row of each column that it is the product of."""
+        requirement = "must be a group and a place in it, such as (0, (2, 1))"
+        try:
+            group, (*place,) = answer
+        except (TypeError, ValueError):
+            raise ParameterError("answer", answer, requirement) from None
         whole(group, "group", most=len(self.plan.workload) - 1)
         named = {name for name, _ in self.plan.workload[group].kinds}
         if len(place) != len(named):
@@ -244,7 +239,7 @@ class WorkloadMechanism:
         for (name, size), kind in zip(self.plan.columns, self.plan.kinds[group], strict=True):
             rows = len(row_lengths(kind, size))
             queries.append((kind, whole(next(indices), "place", most=rows - 1) if name in named else 0))
-        return queries
+        return group, queries
 
     def _tables(self, exact: Any) -> dict[tuple[str, ...], Integers]:
         """Each table with one axis for each column of the plan, of length 1 where it does not have the column."""
@@ -253,7 +248,7 @@ class WorkloadMechanism:
         given = exact.items() if isinstance(exact, Mapping) else [(names, exact)]
         tables = {}
         for key, numbers in given:
-            if not set(key) <= set(names) or list(key) != [name for name in names if name in key]:
+            if not isinstance(key, tuple) or list(key) != [name for name in names if name in key]:
                 raise ParameterError("exact", key, f"must be grouped by some of {names}, in that order")
             shape = [sizes[name] if name in key else 1 for name in names]
             counts = integers(numbers.ravel() if isinstance(numbers, np.ndarray) else numbers)
@@ -290,6 +285,22 @@ def _gaussian(
             requirement = "must be given with delta; or give rho, or noise_multiplier, alone"
             raise ParameterError("epsilon", epsilon, requirement)
     return GaussianNoise(l2_sensitivity=distance, stddev=stddev, l0_sensitivity=changed)
+
+
+def _half_width(noise: Noise, numbers: int, confidence: Number) -> float:
+    """A certain half-width of Σ wᵢ·Zᵢ over so many noises, for weights whose squares add up to 1."""
+    if numbers == 1:
+        return float(noise.accuracy(confidence))
+    failure = failure_probability(confidence)
+    log_ratio = float_up(log_up(2 / failure))
+    if isinstance(noise, Laplace):
+        return float(noise.scale) * float(np.min((log_ratio - np.log1p(-(_TILTS**2))) / _TILTS))
+    stddev = float(noise.stddev)
+    of_moments = stddev * sqrt(2 * log_ratio)
+    if noise.stddev < _NARROWEST:
+        return of_moments
+    normal = sqrt(stddev**2 + 0.25) * NormalDist().inv_cdf(1 - float(failure) / 2)
+    return min(of_moments, normal + sqrt(numbers) / 2)
 
 
 def _measured(tables: Mapping[tuple[str, ...], Integers], measurement: Measurement) -> Integers:
