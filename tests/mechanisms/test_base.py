@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from tests.laws import SAMPLES
-from tests.mechanisms.contract import ADDITIVE, CASES
+from tests.mechanisms.contract import ADDITIVE, CASES, ONE_ROW
 
 from sfumato import mechanisms
 from sfumato.accounting.composition.basic import BasicAccountant
@@ -104,12 +104,12 @@ def test_its_docstring_states_guarantee_and_edge_cases(case):
 def test_a_relation_that_is_unknown_is_refused_and_a_name_is_as_good_as_the_relation(kind):
     others = next(
         {
-            name: getattr(case.mechanism, name)
+            name: getattr(example, name)
             for name in inspect.signature(kind).parameters
-            if name != "neighboring_relation" and hasattr(case.mechanism, name)
+            if name != "neighboring_relation" and hasattr(example, name)
         }
-        for case in CASES
-        if type(case.mechanism) is kind
+        for example in (*(case.mechanism for case in CASES), ONE_ROW)
+        if type(example) is kind
     )
     positional = [others.pop(name) for name in list(others) if name in {"workload", "model"}]
     named = kind(*positional, **others, neighboring_relation="replace_one")

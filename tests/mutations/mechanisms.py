@@ -485,8 +485,8 @@ MUTANTS = (
         edits=(
             (
                 "mechanisms/workloads/workload_mechanism.py",
-                "return measurement.multiplier * values.ravel()",
-                "return values.ravel()",
+                "numbers: Integers = measurement.multiplier * values.ravel()",
+                "numbers: Integers = values.ravel()",
             ),
         ),
         tests=("tests/mechanisms/workloads/test_workload_mechanism.py::test_without_noise_the_answers_are_exact",),
@@ -496,8 +496,8 @@ MUTANTS = (
         edits=(
             (
                 "mechanisms/workloads/optimal.py",
-                "return (floors + (ranks < missing)).astype(np.int64)",
-                "return np.rint(matrix).astype(np.int64)",
+                "(floors + (ranks < missing)).astype(np.int64)",
+                "np.rint(matrix + 0 * ranks * missing).astype(np.int64)",
             ),
         ),
         tests=(

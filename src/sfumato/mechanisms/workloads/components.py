@@ -300,7 +300,9 @@ class Dense:
     """(BᵀB)⁺."""
 
     def __init__(self, matrix: IntegerMatrix, *, is_centered: bool) -> None:
-        gram = (matrix.astype(object).T @ matrix.astype(object)) if _may_overflow(matrix) else matrix.T @ matrix
+        may_overflow = int(np.abs(matrix).max()) ** 2 * int(matrix.size) > _LARGEST_SQUARE
+        exact = matrix.astype(object) if may_overflow else matrix
+        gram = exact.T @ exact
         set_fields(
             self,
             matrix=matrix,
@@ -313,12 +315,12 @@ class Dense:
     @property
     def cells(self) -> int:
         """The columns of B."""
-        return self.matrix.shape[1]
+        return int(self.matrix.shape[1])
 
     @property
     def measured(self) -> int:
         """The rows of B."""
-        return self.matrix.shape[0]
+        return int(self.matrix.shape[0])
 
     def sees(self, kind: Kind) -> bool:
         """Everything, or everything but the total."""
@@ -353,10 +355,6 @@ class Dense:
         return self._inverse
 
 
-def _may_overflow(matrix: IntegerMatrix) -> bool:
-    return int(np.abs(matrix).max()) ** 2 * matrix.shape[0] * matrix.shape[1] > _LARGEST_SQUARE
-
-
 def _bounds(matrix: IntegerMatrix, gram: Integers) -> ColumnBounds:
     diagonal = np.diagonal(gram)
     between = gram[~np.eye(len(gram), dtype=np.bool_)] if len(gram) > 1 else diagonal
@@ -374,7 +372,8 @@ def _bounds(matrix: IntegerMatrix, gram: Integers) -> ColumnBounds:
 def _pseudo_inverse(gram: Floats, *, is_centered: bool) -> Floats:
     """Of a Gram matrix of full rank, or if centered of one whose null space is that of equal numbers."""
     lift = float(np.trace(gram)) / len(gram) ** 2 if is_centered else 0.0
-    inverse: Floats = np.linalg.inv(gram + lift)
+    inverse = np.linalg.inv(gram + lift)
     if is_centered:
         inverse -= 1 / (lift * len(gram) ** 2)
-    return (inverse + inverse.T) / 2
+    symmetric: Floats = (inverse + inverse.T) / 2
+    return symmetric

@@ -106,7 +106,8 @@ def rounded(matrix: Floats, *, is_centered: bool) -> IntegerMatrix:
     floors = np.floor(matrix)
     missing = -floors.sum(axis=1, keepdims=True)
     ranks = np.argsort(np.argsort(floors - matrix, axis=1, kind="stable"), axis=1, kind="stable")
-    return (floors + (ranks < missing)).astype(np.int64)
+    whole: IntegerMatrix = (floors + (ranks < missing)).astype(np.int64)
+    return whole
 
 
 @lru_cache(maxsize=16)

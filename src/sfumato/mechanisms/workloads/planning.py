@@ -307,12 +307,13 @@ def _tree(problem: _Problem, column: int) -> tuple[Component, ...]:
     if not problem.is_ordered(column) or size > MOST_CELLS:
         return _cells(problem, column)
     weights = problem.weights_of(column, [None] * len(problem.columns))
-    trees = [Dense(tree(size, branching), is_centered=False) for branching in _BRANCHINGS if branching < size]
+    candidates: list[Component] = [Cells(size)]
+    candidates += [Dense(tree(size, branching), is_centered=False) for branching in _BRANCHINGS if branching < size]
 
     def error(component: Component) -> float:
         return component.bounds.l1**2 * sum(weight * float(component.variances(kind).sum()) for kind, weight in weights)
 
-    return (min([Cells(size), *trees], key=error),)
+    return (min(candidates, key=error),)
 
 
 def tree(cells: int, branching: int) -> IntegerMatrix:

@@ -63,7 +63,8 @@ class Strategy:
             measurement = self.measurements[place]
             of_columns = [part.variances(kind) for part, kind in zip(measurement.components, kinds, strict=True)]
             parts.append(reduce(np.multiply.outer, of_columns) / measurement.multiplier**2)
-        return np.sum(parts, axis=0)
+        total: Floats = np.sum(parts, axis=0)
+        return total
 
     def total_variance(self, group: int, kinds: Kinds) -> float:
         """The sum of `variances`, without an array of them."""
@@ -123,7 +124,8 @@ def orthogonal_strategy(
         for group in (group for group, of_group in enumerate(sources) if place in of_group):
             for column in zip(parts, groups[group], strict=True):
                 if column not in known:
-                    known[column] = _size(column[0].variances(column[1]), objective)
+                    variances = column[0].variances(column[1])
+                    known[column] = float(variances.sum() if objective == "total" else variances.mean())
             terms[group, place] = prod(known[column] for column in zip(parts, groups[group], strict=True))
     measured = [Measurement(multiplier=1, components=parts) for parts in places]
     multipliers = np.sqrt(best_shares(terms, _costs(measured, unit), np.array(weights), objective))
@@ -198,10 +200,6 @@ def best_shares(terms: Floats, costs: Floats, weights: Floats, objective: Object
 def _shares(variances: Floats, costs: Floats) -> Floats:
     shares: Floats = np.sqrt(variances / costs)
     return shares / (shares @ costs)
-
-
-def _size(variances: Floats, objective: Objective) -> float:
-    return float(variances.sum() if objective == "total" else variances.mean())
 
 
 def _direct(kind: Kind, cells: int) -> Component:

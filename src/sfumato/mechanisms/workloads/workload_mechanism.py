@@ -162,8 +162,8 @@ class WorkloadMechanism:
         Raises:
             ParameterError: There is no such answer.
         """
-        groups, queries = zip(self._query(first), self._query(second), strict=True)
-        return self.noise.variance * self.plan.strategy.covariance(groups, queries)
+        (group, queries), (other_group, others) = self._query(first), self._query(second)
+        return self.noise.variance * self.plan.strategy.covariance((group, other_group), (queries, others))
 
     def release(self, exact: Tables | Secret[Tables]) -> WorkloadAnswers:
         """The answers to all queries.
@@ -318,7 +318,8 @@ def _measured(tables: Mapping[tuple[str, ...], Integers], measurement: Measureme
     for axis, part in enumerate(measurement.components):
         if values.shape[axis] != 1 or part.cells == 1:
             values = part.measure(values, axis)
-    return measurement.multiplier * values.ravel()
+    numbers: Integers = measurement.multiplier * values.ravel()
+    return numbers
 
 
 def _joined(measured: Sequence[Any]) -> Any:
@@ -338,5 +339,6 @@ def _read_only(numbers: Any) -> Any:
 def _floats(measurements: Any) -> Floats:
     """The nearest floats, of measurements of any size."""
     if measurements.dtype != object:
-        return measurements.astype(np.float64)
+        nearest: Floats = measurements.astype(np.float64)
+        return nearest
     return np.array([float(max(-_LARGEST_MEASUREMENT, min(_LARGEST_MEASUREMENT, value))) for value in measurements])
