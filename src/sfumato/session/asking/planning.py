@@ -136,7 +136,7 @@ def prepare(
     def planned(edition: Edition) -> Prepared:
         relation = planning.policy.neighboring_relation
         plan = compile_plan(question, total, neighboring_relation=relation, law=law, edition=edition)
-        written = question_text(question)
+        written = question_text(plan.question)
         key = answer_key(planning.policy, plan, written, declared)
         return Prepared(plan=plan, text=text, question=question_hash(written), key=key, part=part)
 
