@@ -157,7 +157,7 @@ WRONG = [
     (call(Function.COALESCE, N, T), "one kind"),
     (call(Function.LEAST, D, S), "one kind"),
     (call(Function.NULL_IF, N, B), "one kind"),
-    (call(Function.ROUND, F, N), "whole number from 0 to 15, written out"),
+    (call(Function.ROUND, F, N), "must be a constant: a whole number from 0 to 15"),
     (Case(((N, ONE),), ONE), "true or false"),
     (Case(((B, ONE),), T), "one kind"),
     (Compare(Comparison.LESS, N, T), "one kind"),

@@ -50,7 +50,7 @@ def check_parameters(call: Call) -> None:
     for place, (is_right, requirement) in _CONSTANTS.get(call.function, {}).items():
         argument = call.arguments[place]
         if not isinstance(argument, Literal) or not is_right(argument.value):
-            raise ParameterError(call.function.value, f"argument {place + 1}", f"must be {requirement}, as a constant")
+            raise ParameterError(call.function.value, f"argument {place + 1}", f"must be a constant: {requirement}")
 
 
 def literal_integer(argument: Expression, name: str) -> int:
