@@ -199,7 +199,7 @@ def label_of(ledger: Ledger, account: str, *, delta: Number = "1e-6") -> Privacy
         >>> print(label_of(ledger, "census"))
         Privacy label of census
         protects one row, under add_or_remove_one
-        guarantee in all: ρ 0.5, so ε 5.22154 at δ 1e-6 (by census)
+        total guarantee: ρ 0.5, so ε 5.22154 at δ 1e-6 (by census)
         budget: ρ 0.5, so ε 5.22154 at δ 1e-6, never refills
         spent: ρ 0
         state: open

@@ -257,7 +257,7 @@ def test_it_allows_hardly_less_than_a_filter_at_the_best_order_and_more_than_one
 
 def test_a_refusal_shows_readings():
     account = OdometerFilter(1, "1e-6", odometer=PureOdometer()).spend(PureEvent("0.5"))
-    with pytest.raises(BudgetExceededError, match=r"epsilon 1\.1 together with earlier releases"):
+    with pytest.raises(BudgetExceededError, match=r"costs epsilon 1\.1, delta 0 together with earlier releases"):
         account.spend(PureEvent("0.6"))
 
 
