@@ -76,6 +76,7 @@ class Ledger(LedgerWriter):
         ...     "people", event=PureEvent("0.1"), charge=PureDP("0.1"), question="how many?"
         ... )
         >>> ledger.commit(reservation, key="how many?", answer=42)
+        42
         >>> ledger.answer("people", "how many?"), str(ledger.remaining("people"))
         (42, 'ε 0.9')
 
