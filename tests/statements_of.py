@@ -8,6 +8,7 @@ from tests.relations_of import Growing, columns, expression, private
 from tests.strategies import limits
 
 from sfumato.errors import UnboundedSensitivityError
+from sfumato.query.analysis.images import public_values
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import MAX_STEPS, Limits
 from sfumato.query.model.statement import (
@@ -42,7 +43,7 @@ def statement(random, policy, *, depth=4):
         return statement(random, policy, depth=depth)
     own = columns(rows)
     cell = _cell(grow, own) if grow.chance(3) else None
-    keys = _keys(grow, own)
+    keys = _keys(grow, rows, own)
     return Statement(
         rows=rows, keys=keys, cell=cell, measures=_measures(grow, own, cell),
         limits=_limits(random, keys) if policy.has_owners else Limits(),
@@ -57,11 +58,17 @@ def _limits(random, keys):
     return drawn
 
 
-def _keys(grow, own):
-    """Up to two columns to group by, mostly with public keys."""
+def _keys(grow, rows, own):
+    """Up to two columns to group by, mostly with public keys: any, or those that a question would have."""
     found = [name for name, kind in own.items() if kind in KEYS]
     chosen = {grow.pick(found): None for _ in range(grow.pick((0, 0, 1, 1, 2)))} if found else ()
-    return tuple(KeyColumn(name=name, values=None if grow.chance(3) else KEYS[own[name]]) for name in chosen)
+    return tuple(KeyColumn(name=name, values=_values(grow, rows, name, own[name])) for name in chosen)
+
+
+def _values(grow, rows, name, kind):
+    if grow.chance(3):
+        return None
+    return (public_values(rows, name) if grow.chance(2) else None) or KEYS[kind]
 
 
 def _cell(grow, own):

@@ -117,7 +117,7 @@ def _columns(random, prefix, unit_kind):
         "i": integer(low, low + span, nullable=not chance(random, 3)),
         "f": real(low, low + span, resolution=resolution, nullable=not chance(random, 3)),
         "b": boolean(),
-        "d": day(),
+        "d": pick(random, (day(), day("2026-01-30", "2026-02-02"))),
     }
     return {f"{prefix}{name}": facts for name, facts in declared.items()}
 

@@ -23,6 +23,7 @@ NOON = datetime.fromisoformat("2026-01-31T12:00")
         ("text", text()),
         ("bool", boolean()),
         ("date", date()),
+        ("date:2020-01-01:2026-12-31", date("2020-01-01", "2026-12-31")),
         ("timestamp", timestamp()),
     ],
 )

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.engines.images_contract import ImagesContract
 from tests.engines.reading_contract import EXPECTED, PEOPLE, QUESTION, RECORDS, typed_table, values
 from tests.engines.running import SALT, ask, by_place, count_where, found, started, statement
 
@@ -86,7 +87,7 @@ def celled(cell, *measures, **limits):
     )  # fmt: skip
 
 
-class EngineContract:
+class EngineContract(ImagesContract):
     def test_groups_come_in_the_order_of_the_public_keys_whatever_the_order_of_rows(self, engine):
         for records in (RECORDS, RECORDS[::-1]):
             assert ask(engine, QUESTION, PEOPLE, pa.Table.from_pylist(records)) == EXPECTED

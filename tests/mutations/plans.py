@@ -5,6 +5,9 @@ from tests.mutations.mutants import Mutant
 READING = "tests/engines/reference/test_engine.py::TestReadingByReference::"
 TINY = "tests/query/test_tiny_databases.py::"
 
+OF_IMAGES = "test_rows_are_in_the_group_of_their_key_if_it_is_one_of_the_image_and_else_in_none"
+"""What every engine is asked of keys that are images."""
+
 TOO_MANY_ROWS = "test_the_rows_of_one_patient_do_not_multiply_beyond_what_an_engine_holds"
 
 MUTANTS = (
@@ -409,6 +412,57 @@ MUTANTS = (
             ),
         ),
         tests=("tests/session/asking/test_answer_key.py",),
+    ),
+    Mutant(
+        name="an image computed from data",
+        edits=(
+            (
+                "session/releases/releasing.py",
+                "        return groups(section.statements[0])\n",
+                "        return sorted(zip(*found.keys, strict=True)) if found.keys else [()]\n",
+            ),
+        ),
+        tests=(
+            "tests/session/test_images_in_answers.py::test_an_answer_has_the_groups_of_the_image_and_no_others_whatever_is_stored",
+        ),
+    ),
+    Mutant(
+        name="an image without the key join",
+        edits=(
+            (
+                "engines/reference/engine.py",
+                "any(value is None or (listed is not None and value not in listed) for value, listed in keys)",
+                "any(value is None for value, _ in keys)",
+            ),
+        ),
+        tests=("tests/engines/reference/test_engine.py::TestReferenceEngine::" + OF_IMAGES,),
+    ),
+    Mutant(
+        name="an image of whole numbers without the key join in SQL",
+        edits=(
+            (
+                "engines/sql/entries.py",
+                "kept.append(present(value) if group.span is None else between(value, *map(whole, group.span)))",
+                "kept.append(present(value))",
+            ),
+        ),
+        tests=("tests/engines/duckdb/test_engine.py::TestDuckDBEngine::" + OF_IMAGES,),
+    ),
+    Mutant(
+        name="a private key that is computed takes no time",
+        edits=(("query/analysis/work.py", "for key in statement.keys if key.values is None)", "for key in ())"),),
+        tests=("tests/query/analysis/test_work.py::test_a_computed_key_counts_once_if_it_is_listed_and_else_twice",),
+    ),
+    Mutant(
+        name="the median of dates is of all time",
+        edits=(
+            (
+                "query/statistics/quantiles.py",
+                "    lower, upper = facts.interval.lower, facts.interval.upper\n",
+                "    lower, upper = YEARS[facts.kind].lower, YEARS[facts.kind].upper\n",
+            ),
+        ),
+        tests=("tests/query/statistics/test_quantiles.py",),
     ),
     Mutant(
         name="whatever has no stored name is written as Python calls it",

@@ -28,7 +28,7 @@ from sfumato.query.model.relations import (
     UnionAll,
     tables_of,
 )
-from sfumato.query.model.schema import Limits, Table, UnitPath, integer, text, timestamp
+from sfumato.query.model.schema import Limits, Table, UnitPath, date, integer, text, timestamp
 from sfumato.query.model.statement import AUTO
 from sfumato.query.planning.plan import compile_plan
 from sfumato.query.planning.questions import Presented, presented
@@ -55,7 +55,8 @@ SLOTS: Final = Table(
     limits=Limits(max_rows_per_unit=3, max_rows_per_group_per_unit=2),
     keeps_rows=True,
 )
-TABLES: Final = (PEOPLE, VISITS, TOWNS, SLOTS)
+DAYS: Final = Table(name="days", columns={"on": date("2026-01-01", "2026-12-31")})
+TABLES: Final = (PEOPLE, VISITS, TOWNS, SLOTS, DAYS)
 FORMAT: Final = CsvFormat(delimiter=";", encoding="latin-1", decimal=",", thousands=".", dates="%d.%m.%Y", null=["NA"])
 AGE, PAY = ref("age"), ref("pay")
 PART: Final = PeoplePart(
@@ -130,6 +131,7 @@ CASES: Final = {
     "sets": sql("SELECT sex, smokes, COUNT(*) AS n FROM people GROUP BY GROUPING SETS ((sex), (sex, smokes), ())"),
     "part": of(PART, N, part=PART),
     "format": sql("SELECT COUNT(*) AS n FROM people", formatted=True),
+    "dates": sql('SELECT DATE_TRUNC(\'month\', "on") AS k, MEDIAN("on") AS m FROM days GROUP BY 1'),
 }  # fmt: skip
 
 

@@ -82,7 +82,7 @@ def query(
         typer.Option(
             metavar="NAME=TYPE",
             help="Public facts of a column: age=int:17:90, hours=float:0:100:0.01 (bounds, resolution), sex=text, "
-            "member=bool, day=date, at=timestamp. Repeat for each column.",
+            "member=bool, day=date:2020-01-01:2026-12-31, at=timestamp. Repeat for each column.",
         ),
     ] = None,
     keys: Annotated[

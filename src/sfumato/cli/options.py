@@ -14,7 +14,8 @@ from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Column, Key
 
 _COLUMN_FORMS: Final = (
-    "must look like age=int:17:90, hours=float:0:100:0.01, sex=text, member=bool, day=date or at=timestamp"
+    "must look like age=int:17:90, hours=float:0:100:0.01, sex=text, member=bool, day=date, "
+    "day=date:2020-01-01:2026-12-31 or at=timestamp"
 )
 _KEY_FORMS: Final = "must look like education=Bachelors,Masters"
 _BOOLEANS: Final = {"true": True, "false": False}
@@ -151,6 +152,8 @@ def _column(words: Sequence[str]) -> Column:
             return schema.boolean()
         case ("date",):
             return schema.date()
+        case ("date", lower, upper):
+            return schema.date(lower, upper)
         case ("timestamp",):
             return schema.timestamp()
         case _:

@@ -5,7 +5,8 @@ import pytest
 from tests.query.planned import PEOPLE, VISITS, question, ref, relation_of
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.analysis.keys import MAX_LISTED, candidates, grouping_sets, key_columns
+from sfumato.query.analysis.images import MAX_LISTED
+from sfumato.query.analysis.keys import candidates, grouping_sets, key_columns
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import Call, Literal, Null
 from sfumato.query.model.functions import Function
@@ -16,7 +17,7 @@ from sfumato.query.model.schema import Table, date, integer, text
 
 def listed(child, name):
     """The public keys of a column."""
-    (column,) = key_columns(shape_of(relation_of(child)), (name,))
+    (column,) = key_columns(relation_of(child), (name,))
     return column.values
 
 
@@ -64,9 +65,9 @@ def test_fractions_are_no_keys():
 
 def test_more_public_groups_than_an_answer_can_hold_are_refused():
     table = Table(name="t", columns={name: integer(1, 1000) for name in "abc"})
-    assert len(key_columns(shape_of(relation_of(table)), ("a", "b"))) == 2
+    assert len(key_columns(relation_of(table), ("a", "b"))) == 2
     with pytest.raises(ParameterError, match="1,000,000,000 groups"):
-        key_columns(shape_of(relation_of(table)), ("a", "b", "c"))
+        key_columns(relation_of(table), ("a", "b", "c"))
 
 
 def test_a_question_groups_by_all_its_keys_or_by_its_grouping_sets():

@@ -1,6 +1,7 @@
 """Every function has a signature, and what it says of sums is as sharp as it can be."""
 
 from dataclasses import replace
+from datetime import date, datetime
 from fractions import Fraction
 
 import pytest
@@ -16,10 +17,12 @@ from sfumato.query.model.expressions import (
     Literal,
     Null,
 )
-from sfumato.query.model.facts import Facts
+from sfumato.query.model.facts import Edition, Facts, of_column
 from sfumato.query.model.functions import Function
-from sfumato.query.model.intervals import ANYTHING, Interval
+from sfumato.query.model.intervals import ANYTHING, Interval, place_of
 from sfumato.query.model.kinds import Kind
+from sfumato.query.model.schema import date as day
+from sfumato.query.model.schema import timestamp
 
 
 def test_every_function_has_a_signature_and_is_drawn():
@@ -29,7 +32,7 @@ def test_every_function_has_a_signature_and_is_drawn():
 
 
 def call(function, *arguments):
-    return Call(function, tuple(Literal(a) if isinstance(a, Fraction | str | bool) else a for a in arguments))
+    return Call(function, tuple(Literal(a) if isinstance(a, Fraction | str | bool | date) else a for a in arguments))
 
 
 def between(lower, upper):
@@ -79,6 +82,60 @@ P, C, ANY, PAID = map(ColumnRef, SHOP)
 def test_sums_of_computed_numbers_need_no_bounds_of_their_own(expression, interval, resolution):
     facts = facts_of(expression, SHOP)
     assert (facts.interval, facts.resolution) == (interval, resolution)
+
+
+MARCH = {
+    "d": of_column(day("2026-02-27", "2026-03-31")),
+    "t": of_column(timestamp("2026-03-30 22:00", "2026-03-31 01:00")),
+}
+D, T = map(ColumnRef, MARCH)
+
+
+def days(first, last):
+    return Interval(*(place_of(date.fromisoformat(end)) for end in (first, last)))
+
+
+def times(first, last):
+    return Interval(*(place_of(datetime.fromisoformat(end)) for end in (first, last)))
+
+
+@pytest.mark.parametrize(
+    ("expression", "interval"),
+    [
+        (D, days("2026-02-27", "2026-03-31")),
+        (call(Function.ADD_DAYS, D, Fraction(2)), days("2026-03-01", "2026-04-02")),
+        (call(Function.ADD_MONTHS, D, Fraction(-1)), days("2026-01-27", "2026-02-28")),
+        (call(Function.ADD_MONTHS, D, Fraction(12 * 9000)), ANYTHING),
+        (call(Function.TRUNCATE, D, "month"), days("2026-02-01", "2026-03-01")),
+        (call(Function.TRUNCATE, D, "hour"), days("2026-02-27", "2026-03-31")),
+        (call(Function.TO_TIMESTAMP, D), times("2026-02-27 00:00", "2026-03-31 00:00")),
+        (call(Function.YEAR, D), between(2026, 2026)),
+        (call(Function.MONTH, D), between(1, 12)),
+        (call(Function.DAYS_BETWEEN, D, date(2026, 3, 1)), between(-2, 30)),
+        (call(Function.DAYS_BETWEEN, D, D), between(-32, 32)),
+        (call(Function.GREATEST, D, date(2026, 3, 1)), days("2026-03-01", "2026-03-31")),
+        (call(Function.ADD_SECONDS, T, Fraction(3600)), times("2026-03-30 23:00", "2026-03-31 02:00")),
+        (call(Function.ADD_DAYS, T, Fraction(1)), times("2026-03-31 22:00", "2026-04-01 01:00")),
+        (call(Function.TO_DATE, T), days("2026-03-30", "2026-03-31")),
+        (call(Function.TRUNCATE, T, "hour"), times("2026-03-30 22:00", "2026-03-31 01:00")),
+        (call(Function.YEAR, call(Function.TO_DATE, "2026-01-31")), between(1, 9999)),
+    ],
+)
+def test_days_and_times_made_of_bounded_ones_are_bounded(expression, interval):
+    assert facts_of(expression, MARCH).interval == interval
+
+
+def test_what_is_moved_out_of_the_years_bounds_nothing_that_is_made_of_it():
+    moved = call(Function.ADD_DAYS, D, Fraction(3_000_000))
+    for made in (call(Function.TRUNCATE, moved, "month"), call(Function.TO_TIMESTAMP, moved)):
+        assert facts_of(made, MARCH).interval == ANYTHING
+
+
+def test_by_the_first_rules_constant_days_bound_nothing():
+    bounded = call(Function.LEAST, call(Function.GREATEST, ColumnRef("any"), date(2026, 1, 1)), date(2026, 12, 31))
+    columns = {"any": of_column(day())}
+    assert facts_of(bounded, columns).interval == days("2026-01-01", "2026-12-31")
+    assert facts_of(bounded, columns, Edition.FIRST).interval == ANYTHING
 
 
 def test_a_lattice_is_no_finer_than_sums_have_room_for():

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 from hypothesis import given
+from tests.engines.running import statement
 from tests.expressions_of import CALLS, INEXACT, expressions
 from tests.query.frames import PEOPLE, VISITS, frame
 
@@ -30,7 +31,7 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Facts, of_column
 from sfumato.query.model.functions import MAX_TEXT, Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.schema import boolean, date, integer, real, text, timestamp
+from sfumato.query.model.schema import Table, boolean, date, integer, real, text, timestamp
 from sfumato.query.planning.plan import compile_plan
 from sfumato.query.planning.sections import draft
 from sfumato.query.sql.questions import parse_question
@@ -194,6 +195,14 @@ def test_a_column_that_is_computed_counts_wherever_it_is_read():
     trim = 257
     assert statement_work(first) > 2 * trim
     assert statement_work(second) - statement_work(first) > trim
+
+
+def test_a_computed_key_counts_once_if_it_is_listed_and_else_twice():
+    for column, times in ((text(values=["m", "f"], max_length=9), 1), (text(max_length=10), 2)):
+        table = Table(name="t", columns={"k": column})
+        asked = statement("SELECT UPPER(k), COUNT(*) FROM t GROUP BY 1", table)
+        work = work_of(Call(Function.UPPER, (ColumnRef("k"),)), {"k": of_column(column)}, {"k": 1})
+        assert statement_work(asked) == times * work + 1  # and the column itself
 
 
 def test_texts_that_grow_from_step_to_step_are_refused_before_they_are_long():

@@ -52,7 +52,20 @@ WRONG_COLUMNS = [
     (lambda: timestamp(values=[DAY]), "cannot be a key"),
     (lambda: timestamp(values=[NOON.replace(tzinfo=UTC)]), "without a time zone"),
     (lambda: integer(values=[DAY]), "cannot be a key"),
-    (lambda: Column(kind=Kind.DATE, lower=Fraction(0), upper=Fraction(1)), "belong to a number"),
+    (lambda: Column(kind=Kind.DATE, lower=Fraction(0), upper=Fraction(1)), "years 1 to 9999"),
+    (lambda: Column(kind=Kind.BOOLEAN, lower=Fraction(0), upper=Fraction(1)), "belong to a number, a date"),
+    (lambda: date("2026-01-31", "2026-01-31"), "2026-01-31.*below the upper"),
+    (lambda: date("2026-01-31"), "both a lower and an upper"),
+    (lambda: date("2026-02-30", "2026-03-01"), "e.g. 2026-01-31"),
+    (lambda: date(1, 2), "e.g. 2026-01-31"),
+    (lambda: date(NOON, "2026-12-31"), "must be a date"),
+    (lambda: date("2026-01-31 12:00", "2026-12-31"), "must be a date"),
+    (lambda: timestamp(DAY, NOON), "must be a timestamp"),
+    (lambda: timestamp("2026-01-01", "2026-12-31"), "must be a timestamp"),
+    (lambda: timestamp(NOON, NOON.replace(year=2027, tzinfo=UTC)), "without a time zone"),
+    (lambda: timestamp(NOON, "2027-01-01T00:00:00+01:00"), "without a time zone"),
+    (lambda: integer(DAY, DAY), "must be a number"),
+    (lambda: Column(kind=Kind.DATE, lower=Fraction(1), upper=Fraction(9), nullable=False), "belongs to numbers"),
 ]
 
 
@@ -60,6 +73,17 @@ WRONG_COLUMNS = [
 def test_a_declaration_that_makes_no_sense_is_refused(declared, message):
     with pytest.raises(ParameterError, match=message):
         declared()
+
+
+def test_bounds_of_days_and_times_are_places_in_intervals_however_they_are_written():
+    for lower, upper in ((DAY, DAY.replace(year=2027)), (DAY.isoformat(), f"{DAY.replace(year=2027)}")):
+        column = date(lower, upper)
+        assert (column.lower, column.upper) == (DAY.toordinal(), DAY.toordinal() + 365)
+    second = datetime.fromisoformat("2026-01-31T12:00:01")
+    for ends in ((NOON, second), ("2026-01-31 12:00", "2026-01-31T12:00:01")):
+        column = timestamp(*ends)
+        assert column.upper - column.lower == 10**6
+    assert date(day.min, day.max).nullable
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ from sfumato.query.model.columns import Column
 from sfumato.query.model.expressions import (
     Null,
 )
-from sfumato.query.model.facts import Facts, family, literal_facts, merged, of_column
-from sfumato.query.model.intervals import Interval, point
+from sfumato.query.model.facts import Edition, Facts, family, literal_facts, merged, of_column
+from sfumato.query.model.intervals import ANYTHING, Interval, place_of, point
 from sfumato.query.model.kinds import NUMBERS, Kind
-from sfumato.query.model.schema import boolean, integer, real, text
+from sfumato.query.model.schema import boolean, integer, real, text, timestamp
+from sfumato.query.model.schema import date as day
 
 
 def between(lower, upper):
@@ -23,6 +24,7 @@ def between(lower, upper):
 
 
 PRICE = Facts(kind=Kind.FLOAT, interval=between(0, 100), resolution=Fraction(1, 100))
+NEW_YEAR = datetime.fromisoformat("2026-01-01")
 
 
 @pytest.mark.parametrize(
@@ -49,6 +51,21 @@ def test_a_column_has_the_facts_that_are_declared():
     assert of_column(text()).values is None
 
 
+def test_public_keys_without_bounds_are_bounds_too_but_not_by_the_first_rules():
+    days = (date(2026, 3, 1), date(2026, 1, 1))
+    listed = {integer(values=[16, 1, 4]): between(1, 16), day(values=days): Interval(*map(place_of, reversed(days)))}
+    for column, interval in listed.items():
+        assert of_column(column).interval == interval
+        assert of_column(column, Edition.FIRST).interval == ANYTHING
+    assert of_column(integer(0, 9, values=[3])).interval == between(0, 9)
+    assert of_column(text(values=["a"])).interval == of_column(boolean()).interval == ANYTHING
+
+
+def test_days_and_times_between_bounds_have_an_interval():
+    assert of_column(day("0001-01-02", "0001-01-05")).interval == between(2, 5)
+    assert of_column(timestamp("0001-01-01 00:00", "0001-01-01 00:01")).interval == between(0, 60 * 10**6)
+
+
 @pytest.mark.parametrize(
     ("value", "facts"),
     [
@@ -57,8 +74,14 @@ def test_a_column_has_the_facts_that_are_declared():
         (Fraction(3), Facts(kind=Kind.INTEGER, interval=between(3, 3), values=(3,), nullable=False)),
         (Fraction(5, 2), replace(PRICE, interval=between("5/2", "5/2"), resolution=Fraction(1, 10), nullable=False)),
         (Fraction(2**63), Facts(kind=Kind.FLOAT, interval=point(Fraction(2**63)), nullable=False)),
-        (date(2026, 1, 1), Facts(kind=Kind.DATE, values=(date(2026, 1, 1),), nullable=False)),
-        (datetime(2026, 1, 1), Facts(kind=Kind.TIMESTAMP, values=(datetime(2026, 1, 1),), nullable=False)),  # noqa: DTZ001 # UTC
+        (
+            date(2026, 1, 1),
+            Facts(kind=Kind.DATE, interval=between(739617, 739617), values=(date(2026, 1, 1),), nullable=False),
+        ),
+        (
+            NEW_YEAR,
+            Facts(kind=Kind.TIMESTAMP, interval=point(place_of(NEW_YEAR)), values=(NEW_YEAR,), nullable=False),
+        ),
     ],
 )  # fmt: skip
 def test_a_constant_has_one_value(value, facts):

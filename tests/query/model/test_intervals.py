@@ -1,5 +1,6 @@
 """An interval of a result holds the result, whatever numbers lie in the intervals of what it is made of."""
 
+from datetime import datetime
 from fractions import Fraction
 from math import ceil, floor
 from operator import add, mul, neg, sub, truediv
@@ -8,7 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sfumato.query.model.intervals import ANYTHING, LARGEST, Interval, hull, point
+from sfumato.query.model.intervals import ANYTHING, LARGEST, YEARS, Interval, date_at, hull, place_of, point
+from sfumato.query.model.kinds import Kind
 
 NUMBERS = st.fractions(-20, 20, max_denominator=4) | st.sampled_from([Fraction(0), Fraction(10**30)])
 
@@ -87,6 +89,32 @@ def between(lower, upper):
 )
 def test_worked_intervals(found, interval):
     assert found == interval
+
+
+MOMENTS = st.dates() | st.datetimes()
+
+
+@given(MOMENTS)
+def test_days_and_times_have_places_and_are_found_at_them_again(moment):
+    kind = Kind.TIMESTAMP if isinstance(moment, datetime) else Kind.DATE
+    assert date_at(place_of(moment), kind) == moment
+    assert YEARS[kind].holds(place_of(moment))
+
+
+@given(st.lists(st.dates(), min_size=2, max_size=2) | st.lists(st.datetimes(), min_size=2, max_size=2))
+def test_later_days_and_times_have_later_places(moments):
+    first, second = moments
+    assert (place_of(first) < place_of(second)) is (first < second)
+
+
+def test_nothing_lies_beside_the_years_that_there_are():
+    for kind, years in YEARS.items():
+        for end, step in ((years.lower, -1), (years.upper, 1)):
+            assert years.holds(end)
+            assert not years.holds(end + step)
+            with pytest.raises((ValueError, OverflowError)):
+                date_at(end + step, kind)
+    assert [place_of(value) for value in (None, True, "x", 3)] == [None, None, None, 3]
 
 
 def test_an_interval_is_bounded_if_both_ends_are_known():

@@ -5,10 +5,13 @@ import pytest
 from pydantic import ValidationError
 
 from sfumato.errors import PolicyError
+from sfumato.query.model import schema
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import text
 from sfumato.query.policy.document import ColumnEntry, TableEntry, column_of, origin_of
 from sfumato.query.policy.policy import Place
+
+NOON = datetime.fromisoformat("2026-01-31T12:00")
 
 
 def test_values_keep_the_types_that_the_file_gives_them():
@@ -62,6 +65,13 @@ def test_only_a_float_has_a_finer_lattice_than_whole_numbers_when_none_is_stated
     assert [column(type=kind).resolution for kind in ("float", "integer", "date")] == [Fraction(1, 100), 1, 1]
 
 
+def test_dates_and_timestamps_have_bounds_with_quotes_or_without():
+    for ends in ([date(2020, 1, 1), date(2026, 12, 31)], ["2020-01-01", "2026-12-31"]):
+        assert column(type="date", bounds=ends) == schema.date("2020-01-01", "2026-12-31")
+    for ends in ([NOON, NOON.replace(hour=13)], ["2026-01-31 12:00", "2026-01-31T13:00:00"]):
+        assert column(type="timestamp", bounds=ends) == schema.timestamp(NOON, NOON.replace(hour=13))
+
+
 def test_keys_from_a_public_table_have_its_kind():
     assert column(values_from="wards.code").kind is Kind.TEXT
     assert column(values_from="wards.code").values is None
@@ -79,7 +89,12 @@ def test_keys_from_a_public_table_have_its_kind():
         ({"values": [date(2026, 1, 31), datetime.fromisoformat("2026-01-31")]}, "of one type"),
         ({"values": ["a"], "values_from": "wards.code"}, "not both"),
         ({"type": "date", "values": ["2026-01-31"]}, "cannot be a key"),
-        ({"type": "date", "bounds": [0, 1]}, "number"),
+        ({"type": "date", "bounds": [0, 1]}, "must be a date"),
+        ({"type": "date", "bounds": [date(2026, 1, 1), NOON]}, "must be a date"),
+        ({"type": "timestamp", "bounds": [date(2026, 1, 1), NOON]}, "must be a timestamp"),
+        ({"type": "integer", "bounds": [date(2026, 1, 1), date(2026, 1, 2)]}, "must be a number"),
+        ({"type": "text", "bounds": [0, 1]}, "belong to a number"),
+        ({"type": "date", "bounds": ["2026-01-01", "2027-01-01"], "nullable": False}, "belongs to numbers"),
         ({"type": "float", "bounds": [1, 0]}, "below the upper"),
         ({"type": "integer", "max_length": 9}, "belongs to text"),
         ({"type": "text", "max_length": 0}, "from 1"),

@@ -154,7 +154,7 @@ def test_a_statistic_that_means_something_passes(statistic):
         (sf.sum("sex"), "x = 'Sum of a text'"),
         (sf.mean("smoker"), "of numbers"),
         (sf.variance("born"), "of numbers"),
-        (sf.median("seen"), "of numbers"),
+        (sf.median("sex"), "of numbers, dates or timestamps"),
         (sf.histogram("sex", edges=[0, 1]), "of numbers"),
         (sf.covariance("age", "sex"), "of numbers"),
         (sf.vector_sum("age", "sex"), "of numbers"),

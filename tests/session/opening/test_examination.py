@@ -118,6 +118,16 @@ def test_limits_are_held_against_the_rows_that_have_an_owner(policy, engine):
         (sf.date(), pa.array(["2026-01-31", "31.01.2026", ""]), {"unparsed": 2}),
         (sf.timestamp(), pa.array([dt.datetime(2026, 1, 31, 12)]), {}),  # noqa: DTZ001 # has no zone
         (sf.date(values=[dt.date(2026, 1, 31)]), pa.array([dt.date(2026, 1, 30)]), {"unlisted": 1}),
+        (
+            sf.date("2026-01-01", "2026-01-31"),
+            pa.array([dt.date(2025, 12, 31), dt.date(2026, 1, 1), dt.date(2026, 1, 31), dt.date(2026, 2, 1), None]),
+            {"missing": 1, "below": 1, "above": 1},
+        ),
+        (
+            sf.timestamp("2026-01-01 00:00", "2026-01-01 12:00"),
+            pa.array(["2025-12-31 23:59:59", "2026-01-01 12:00", "2026-01-01 12:00:00.000001"]),
+            {"below": 1, "above": 1},
+        ),
     ],
 )
 def test_cells_of_every_kind_are_told_from_those_that_count(engine, column, cells, expected):

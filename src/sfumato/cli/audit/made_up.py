@@ -19,6 +19,7 @@ from sfumato.audit.neighbors import NEW_KEY, Neighbors
 from sfumato.audit.reports.documents import read_json
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import REPLACE_ONE, NeighboringRelation, UnitColumn
+from sfumato.query.model.intervals import date_at
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Column, Table
 
@@ -125,6 +126,9 @@ def _values(column: Column) -> tuple[Any, Any, Any]:
             return far, near, _LARGEST if column.kind is Kind.INTEGER else near
         case Kind.BOOLEAN:
             return True, False, True
+        case Kind.DATE | Kind.TIMESTAMP if column.lower is not None and column.upper is not None:
+            early, late = (date_at(end, column.kind) for end in (column.lower, column.upper))
+            return late, early, late
         case Kind.DATE:
             return _DAYS
         case Kind.TIMESTAMP:

@@ -24,8 +24,8 @@ from sfumato.query.model.expressions import (
     children,
 )
 from sfumato.query.model.facts import Edition, Facts, family, literal_facts, merged
-from sfumato.query.model.intervals import Interval
-from sfumato.query.model.kinds import Kind
+from sfumato.query.model.intervals import ANYTHING, Interval
+from sfumato.query.model.kinds import TIMES, Kind
 
 
 def facts_of(expression: Expression, columns: Mapping[str, Facts], edition: Edition = Edition.LATEST) -> Facts:
@@ -43,7 +43,8 @@ def facts_of(expression: Expression, columns: Mapping[str, Facts], edition: Edit
         case ColumnRef(name):
             return _column(name, columns)
         case Literal(value):
-            return literal_facts(value)
+            facts = literal_facts(value)
+            return replace(facts, interval=ANYTHING) if facts.kind in TIMES and edition is Edition.FIRST else facts
         case Null(kind):
             return Facts(kind=kind, values=(), longest=0 if kind is Kind.TEXT else None)
         case Case(branches, default):

@@ -86,8 +86,8 @@ class Shape:
         return self.columns[name]
 
 
-class _Itself:
-    """A relation as a key: equal to itself only, as to compare relations is to walk through them."""
+class Itself:
+    """A relation as the key of a cache: equal to itself only, as to compare relations is to walk through them."""
 
     __slots__ = ("relation",)
 
@@ -95,7 +95,7 @@ class _Itself:
         self.relation = relation
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Itself) and self.relation is other.relation
+        return isinstance(other, Itself) and self.relation is other.relation
 
     def __hash__(self) -> int:
         return id(self.relation)
@@ -112,11 +112,11 @@ def shape_of(relation: Relation, edition: Edition = Edition.LATEST) -> Shape:
         ParameterError: A column does not exist, is named twice, or is of a kind that cannot stand there.
         NotPrivateError: It would look at the rows of two units at once.
     """
-    return _shape_of(_Itself(relation), edition)
+    return _shape_of(Itself(relation), edition)
 
 
 @lru_cache(maxsize=256)  # one question asks for its relations again and again, and nothing about them can change
-def _shape_of(itself: _Itself, edition: Edition) -> Shape:
+def _shape_of(itself: Itself, edition: Edition) -> Shape:
     relation, of = itself.relation, partial(shape_of, edition=edition)
     match relation:
         case Source(table):
@@ -154,7 +154,7 @@ def _shape_of(itself: _Itself, edition: Edition) -> Shape:
 
 
 def _of_table(table: Table, edition: Edition) -> Shape:
-    columns = MappingProxyType({name: of_column(column) for name, column in table.columns.items()})
+    columns = MappingProxyType({name: of_column(column, edition) for name, column in table.columns.items()})
     if table.is_public:
         return Shape(columns=columns, metric=Metric.PUBLIC, edition=edition)
     if table.has_owners:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from typing import Final, TypeAlias
 
@@ -9,9 +10,10 @@ from sfumato.errors import ParameterError
 from sfumato.query.model.expressions import Call, Expression, Literal
 from sfumato.query.model.facts import Facts, merged
 from sfumato.query.model.functions import MAX_TEXT, Function
-from sfumato.query.model.intervals import ANYTHING, Interval, point
+from sfumato.query.model.intervals import ANYTHING, YEARS, Interval, date_at, place_of, point
 from sfumato.query.model.kinds import NUMBERS, TIMES, Kind
 from sfumato.query.model.schema import MAX_KEY
+from sfumato.query.values.dates import as_date, as_timestamp, months_added, truncated
 
 TRUNCATIONS: Final = ("year", "quarter", "month", "week", "day", "hour", "minute")
 """What dates and times can be truncated to."""
@@ -192,6 +194,9 @@ def _converted(call: Call, arguments: Sequence[Facts]) -> Facts:
     nullable = x.nullable or x.kind is Kind.TEXT or (x.kind is Kind.FLOAT and kind is Kind.INTEGER)
     if x.kind is kind:
         return x
+    if kind in TIMES and x.kind in TIMES:
+        as_kind = as_date if kind is Kind.DATE else as_timestamp
+        return Facts(kind=kind, interval=_at_ends(x, lambda end: place_of(as_kind(end))), nullable=nullable)
     if kind not in NUMBERS:
         values = (False, True) if kind is Kind.BOOLEAN else None
         return Facts(
@@ -253,24 +258,52 @@ _CLOCK: Final = frozenset({Function.HOUR, Function.MINUTE, Function.SECOND})
 def _part(call: Call, arguments: Sequence[Facts]) -> Facts:
     _require(call.function, arguments, frozenset({Kind.TIMESTAMP}) if call.function in _CLOCK else TIMES)
     low, high = _PART_BOUNDS[call.function]
-    values = tuple(range(low, high + 1)) if call.function is not Function.YEAR else None
-    return Facts(
-        kind=Kind.INTEGER, interval=Interval(Fraction(low), Fraction(high)), values=values,
-        nullable=_nullable(arguments),
-    )  # fmt: skip
+    interval = Interval(Fraction(low), Fraction(high))
+    if call.function is not Function.YEAR:
+        values = tuple(range(low, high + 1))
+        return Facts(kind=Kind.INTEGER, interval=interval, values=values, nullable=_nullable(arguments))
+    years = _at_ends(arguments[0], lambda x: Fraction(x.year))
+    interval = Interval(years.lower or interval.lower, years.upper or interval.upper)
+    return Facts(kind=Kind.INTEGER, interval=interval, nullable=_nullable(arguments))
 
 
 def _moved(call: Call, arguments: Sequence[Facts]) -> Facts:
-    """A date or time of the same kind."""
+    """A date or time of the same kind, later for a later one."""
     second = Kind.TEXT if call.function is Function.TRUNCATE else Kind.INTEGER
     _require(call.function, arguments, frozenset({Kind.TIMESTAMP}) if call.function is Function.ADD_SECONDS else TIMES,
              frozenset({second}))  # fmt: skip
-    return Facts(kind=arguments[0].kind)
+    moved, by = arguments
+    match call.function:
+        case Function.ADD_DAYS | Function.ADD_SECONDS:
+            step = _SECOND if call.function is Function.ADD_SECONDS else _DAYS[moved.kind]
+            interval = moved.interval + by.interval * point(Fraction(step))
+        case Function.ADD_MONTHS:
+            months = literal_integer(call.arguments[1], "months")
+            interval = _at_ends(moved, lambda x: place_of(months_added(x, months)))
+        case _:
+            unit = str(call.arguments[1].value) if isinstance(call.arguments[1], Literal) else ""
+            interval = _at_ends(moved, lambda x: place_of(truncated(x, unit)))
+    return Facts(kind=moved.kind, interval=interval)
+
+
+def _at_ends(moments: Facts, function: Callable[[date], Fraction | None]) -> Interval:
+    """Of what a function that does not fall makes of days or times, by what it makes of their bounds."""
+    years, ends = YEARS[moments.kind], (moments.interval.lower, moments.interval.upper)
+    lower, upper = (
+        None if end is None or not years.holds(end) else function(date_at(end, moments.kind)) for end in ends
+    )
+    return Interval(lower, upper)
+
+
+_SECOND: Final = 10**6
+_DAYS: Final = {Kind.DATE: 1, Kind.TIMESTAMP: 86_400 * _SECOND}
+"""How many places of an interval a second and a day take."""
 
 
 def _days_between(call: Call, arguments: Sequence[Facts]) -> Facts:
     _require(call.function, arguments, frozenset({Kind.DATE}))
-    return Facts(kind=Kind.INTEGER, nullable=_nullable(arguments))
+    first, second = arguments
+    return Facts(kind=Kind.INTEGER, interval=first.interval - second.interval, nullable=_nullable(arguments))
 
 
 def _coalesce(_call: Call, arguments: Sequence[Facts]) -> Facts:

@@ -9,17 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from sfumato.query.analysis.inference import facts_of
-from sfumato.query.model.expressions import (
-    And,
-    Call,
-    Case,
-    Compare,
-    Expression,
-    IsIn,
-    IsNull,
-    Not,
-    Or,
-)
+from sfumato.query.model.expressions import Call, Case, Expression, rebuilt
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
@@ -44,7 +34,7 @@ def unmixed(expression: Expression, columns: Mapping[str, Facts]) -> Expression:
         ... )
         True
     """
-    inner = _rebuilt(expression, lambda child: unmixed(child, columns))
+    inner = rebuilt(expression, lambda child: unmixed(child, columns))
     is_choice = isinstance(expression, Case) or (isinstance(expression, Call) and expression.function in _CHOICES)
     if not is_choice or facts_of(expression, columns).kind is not Kind.FLOAT:
         return inner
@@ -59,30 +49,7 @@ def _with_alternatives(expression: Expression, change: Callable[[Expression], Ex
     if isinstance(expression, Case):
         branches = tuple((condition, change(value)) for condition, value in expression.branches)
         return Case(branches, change(expression.default))
-    return _rebuilt(expression, change)
-
-
-def _rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
-    """The expression with every child changed."""
-    match expression:
-        case Call(function, arguments):
-            return Call(function, tuple(map(change, arguments)))
-        case Case(branches, default):
-            return Case(tuple((change(condition), change(value)) for condition, value in branches), change(default))
-        case Compare(comparison, left, right):
-            return Compare(comparison, change(left), change(right))
-        case IsIn(value, values):
-            return IsIn(change(value), values)
-        case IsNull(value):
-            return IsNull(change(value))
-        case Not(condition):
-            return Not(change(condition))
-        case And(conditions):
-            return And(tuple(map(change, conditions)))
-        case Or(conditions):
-            return Or(tuple(map(change, conditions)))
-        case _:
-            return expression
+    return rebuilt(expression, change)
 
 
 def unmixed_measure(measure: Measure, columns: Mapping[str, Facts]) -> Measure:

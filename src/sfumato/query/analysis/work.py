@@ -100,13 +100,16 @@ def work_of(expression: Expression, columns: Mapping[str, Facts], works: Works) 
 def statement_work(statement: Statement) -> int:
     """How many steps all expressions of a statement take for one row, at most.
 
+    A computed key with public values is read in one place, where the list of those is joined: it is counted where it is
+    computed.
+
     Raises:
         NotPrivateError: A pattern is too long for the text it describes.
     """
     works, total = _works(statement.rows)
     columns = shape_of(statement.rows).columns
     total += sum(work_of(value, columns, works) for measure in statement.measures for value in _values(measure))
-    total += sum(works[key.name] for key in statement.keys)
+    total += sum(works[key.name] for key in statement.keys if key.values is None)
     if statement.cell is not None:
         total += work_of(statement.cell.value, columns, works)
     return total

@@ -10,7 +10,8 @@ from typing import Final, TypeAlias
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, exact, positive, positive_integer, set_fields
-from sfumato.query.model.kinds import NUMBERS, Kind
+from sfumato.query.model.intervals import YEARS, date_at, place_of
+from sfumato.query.model.kinds import NUMBERS, TIMES, Kind
 
 MAX_STEPS: Final = 2**53
 """Bounds lie within this many lattice steps of 0, where binary doubles still count one by one."""
@@ -34,6 +35,9 @@ _FINEST: Final = Fraction(1, 10**100)  # a resolution, and the values on its lat
 Key: TypeAlias = int | str | bool | dt.date
 """A key to group by; a `datetime` for a timestamp."""
 
+Bound: TypeAlias = Number | dt.date
+"""A bound as an owner writes it: a number; of dates and timestamps a `date`, a `datetime`, or either in ISO 8601."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
@@ -41,7 +45,7 @@ class Column:
 
     Attributes:
         kind: How values are read; what does not convert is NULL.
-        lower: Public lower bound, or None.
+        lower: Public lower bound, or None; of dates and timestamps in the numbers of `intervals.place_of`.
         upper: Public upper bound, or None.
         resolution: The lattice on which values are summed; 1 for integers.
         values: Public keys, in the order in which answers list them, or None.
@@ -86,11 +90,20 @@ class Column:
             raise ParameterError("nullable", False, "needs bounds, because NULL then counts as the bound nearest to 0")
 
     def _check_bounds(self, lower: Fraction, upper: Fraction) -> None:
-        bounds = (str(lower), str(upper))
-        if self.kind not in NUMBERS:
-            raise ParameterError("bounds", bounds, f"belong to a number; this column is {self.kind}")
+        bounds: tuple[object, object] = str(lower), str(upper)
+        if self.kind not in NUMBERS | TIMES:
+            requirement = f"belong to a number, a date or a timestamp; this column is {self.kind}"
+            raise ParameterError("bounds", bounds, requirement)
+        if self.kind in TIMES:
+            if not (YEARS[self.kind].holds(lower) and YEARS[self.kind].holds(upper)):
+                raise ParameterError("bounds", bounds, "must be in years 1 to 9999; write them as sf.date does")
+            bounds = str(date_at(lower, self.kind)), str(date_at(upper, self.kind))
         if lower >= upper:
             raise ParameterError("bounds", bounds, "must have the lower bound below the upper bound")
+        if self.kind in TIMES:
+            if not self.nullable:
+                raise ParameterError("nullable", False, "belongs to numbers, of which one bound is nearest to 0")
+            return
         if self.kind is Kind.INTEGER and (lower.denominator, upper.denominator) != (1, 1):
             raise ParameterError(
                 "bounds", bounds, "must be whole numbers, as in an integer column; sf.real takes others"
@@ -177,8 +190,8 @@ def integer(
         (17, 90)
     """
     return Column(
-        kind=Kind.INTEGER, lower=_bound(lower, "lower"), upper=_bound(upper, "upper"), values=_keys(values),
-        nullable=nullable,
+        kind=Kind.INTEGER, lower=_bound(lower, "lower", Kind.INTEGER), upper=_bound(upper, "upper", Kind.INTEGER),
+        values=_keys(values), nullable=nullable,
     )  # fmt: skip
 
 
@@ -192,7 +205,7 @@ def real(
         (0, 200)
     """
     return Column(
-        kind=Kind.FLOAT, lower=_bound(lower, "lower"), upper=_bound(upper, "upper"),
+        kind=Kind.FLOAT, lower=_bound(lower, "lower", Kind.FLOAT), upper=_bound(upper, "upper", Kind.FLOAT),
         resolution=positive(resolution, "resolution"), nullable=nullable,
     )  # fmt: skip
 
@@ -223,23 +236,80 @@ def boolean() -> Column:
     return Column(kind=Kind.BOOLEAN, values=(False, True))
 
 
-def date(*, values: Iterable[dt.date] | None = None) -> Column:
-    """A date from year 1 to 9999, with public keys if queries group by it.
+def date(
+    lower: dt.date | str | None = None, upper: dt.date | str | None = None, *, values: Iterable[dt.date] | None = None
+) -> Column:
+    """A date from year 1 to 9999, with public bounds or public keys if queries group by it.
+
+    Between bounds, days, weeks, months and years are public keys. Quantiles of dates need bounds.
 
     Example:
-        >>> date(values=[dt.date(2026, 1, 31)]).kind
+        >>> date("2020-01-01", dt.date(2026, 12, 31)).kind
         <Kind.DATE: 'date'>
     """
-    return Column(kind=Kind.DATE, values=_keys(values))
+    return Column(
+        kind=Kind.DATE, lower=_bound(lower, "lower", Kind.DATE), upper=_bound(upper, "upper", Kind.DATE),
+        values=_keys(values),
+    )  # fmt: skip
 
 
-def timestamp(*, values: Iterable[dt.datetime] | None = None) -> Column:
-    """A time from year 1 to 9999 with microseconds, in UTC and without a time zone."""
-    return Column(kind=Kind.TIMESTAMP, values=_keys(values))
+def timestamp(
+    lower: dt.datetime | str | None = None,
+    upper: dt.datetime | str | None = None,
+    *,
+    values: Iterable[dt.datetime] | None = None,
+) -> Column:
+    """A time from year 1 to 9999 with microseconds, in UTC and without a time zone; with public bounds as `date`.
+
+    Example:
+        >>> timestamp("2026-01-01 00:00", "2026-12-31 23:59:59").kind
+        <Kind.TIMESTAMP: 'timestamp'>
+    """
+    return Column(
+        kind=Kind.TIMESTAMP, lower=_bound(lower, "lower", Kind.TIMESTAMP),
+        upper=_bound(upper, "upper", Kind.TIMESTAMP), values=_keys(values),
+    )  # fmt: skip
 
 
-def _bound(value: Number | None, name: str) -> Fraction | None:
-    return None if value is None else exact(value, name)
+def bound_of(value: Bound, name: str, kind: Kind) -> Fraction:
+    """A bound of a column: a number, or where a day or a time lies in an interval.
+
+    Args:
+        value: The bound as it is written.
+        name: The parameter's name, for the error.
+        kind: Of the column.
+
+    Raises:
+        ParameterError: It is of another kind.
+
+    Example:
+        >>> bound_of("0.5", "lower", Kind.FLOAT), bound_of("0001-01-03", "lower", Kind.DATE)
+        (Fraction(1, 2), Fraction(3, 1))
+    """
+    if kind not in TIMES:
+        if isinstance(value, dt.date):
+            raise ParameterError(name, value, f"must be a number, as the column is {kind}")
+        return exact(value, name)
+    moment = _read_moment(value) if isinstance(value, str) else value
+    has_zone = isinstance(moment, dt.datetime) and moment.tzinfo is not None
+    if not isinstance(moment, dt.date) or type(moment) is not _KEY_TYPES[kind] or has_zone:
+        shown = "2026-01-31" if kind is Kind.DATE else "2026-01-31 12:00:00, in UTC and without a time zone"
+        raise ParameterError(name, value, f"must be a {kind}, e.g. {shown}")
+    return place_of(moment)
+
+
+def _read_moment(text: str) -> dt.date | None:
+    """A day or a time in ISO 8601; None of other text."""
+    for read in (dt.date.fromisoformat, dt.datetime.fromisoformat):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return None
+
+
+def _bound(value: Bound | None, name: str, kind: Kind) -> Fraction | None:
+    return None if value is None else bound_of(value, name, kind)
 
 
 def _keys(values: Iterable[Key] | None) -> tuple[Key, ...] | None:

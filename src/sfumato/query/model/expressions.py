@@ -176,27 +176,31 @@ def columns_of(expression: Expression) -> frozenset[str]:
     return frozenset().union(*map(columns_of, children(expression)))
 
 
+def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The expression with every expression that it is made of changed, but not the constants of a list."""
+    match expression:
+        case Call(function, arguments):
+            return Call(function, tuple(map(change, arguments)))
+        case Case(branches, default):
+            return Case(tuple((change(condition), change(value)) for condition, value in branches), change(default))
+        case Compare(comparison, left, right):
+            return Compare(comparison, change(left), change(right))
+        case IsIn(value, values):
+            return IsIn(change(value), values)
+        case IsNull(value):
+            return IsNull(change(value))
+        case Not(condition):
+            return Not(change(condition))
+        case And(conditions):
+            return And(tuple(map(change, conditions)))
+        case Or(conditions):
+            return Or(tuple(map(change, conditions)))
+        case _:
+            return expression
+
+
 def replaced(expression: Expression, columns: Mapping[str, Expression]) -> Expression:
     """The expression with other expressions in place of some columns."""
-    match expression:
-        case ColumnRef(name):
-            return columns.get(name, expression)
-        case Literal() | Null():
-            return expression
-        case Call(function, arguments):
-            return Call(function, tuple(replaced(a, columns) for a in arguments))
-        case Case(branches, default):
-            cases = tuple((replaced(c, columns), replaced(v, columns)) for c, v in branches)
-            return Case(cases, replaced(default, columns))
-        case Compare(comparison, left, right):
-            return Compare(comparison, replaced(left, columns), replaced(right, columns))
-        case IsIn(value, values):
-            return IsIn(replaced(value, columns), values)
-        case IsNull(value):
-            return IsNull(replaced(value, columns))
-        case Not(inner):
-            return Not(replaced(inner, columns))
-        case And(conditions):
-            return And(tuple(replaced(c, columns) for c in conditions))
-        case Or(conditions):
-            return Or(tuple(replaced(c, columns) for c in conditions))
+    if isinstance(expression, ColumnRef):
+        return columns.get(expression.name, expression)
+    return rebuilt(expression, lambda inner: replaced(inner, columns))

@@ -14,7 +14,7 @@ from typing import Final
 from sfumato.errors import ParameterError
 from sfumato.query.model.expressions import Value
 from sfumato.query.model.functions import RANGE
-from sfumato.query.model.intervals import ANYTHING, Interval, hull, point
+from sfumato.query.model.intervals import ANYTHING, Interval, hull, place_of, point
 from sfumato.query.model.kinds import NUMBERS, Kind
 from sfumato.query.model.schema import MAX_KEY, Column, Key
 
@@ -90,9 +90,12 @@ def fine_step(lower: Fraction, upper: Fraction) -> Fraction:
     return step
 
 
-def of_column(column: Column) -> Facts:
-    """The facts of a declared column."""
+def of_column(column: Column, edition: Edition = Edition.LATEST) -> Facts:
+    """The facts of a declared column; after the first edition, public keys without bounds are bounds too."""
     interval = Interval(column.lower, column.upper)
+    if interval == ANYTHING and column.values is not None and edition is not Edition.FIRST:
+        places = [place for place in map(place_of, column.values) if place is not None]
+        interval = hull(map(point, places)) if places else ANYTHING
     truths = (False, True) if column.kind is Kind.BOOLEAN else None
     return Facts(
         kind=column.kind, interval=interval, resolution=column.resolution, values=column.values or truths,
@@ -157,10 +160,9 @@ def literal_facts(value: Value) -> Facts:
             raise ParameterError("constant", "a number", f"must be less than 2^{RANGE} in size, about 3.27e150")
         case Fraction():
             return Facts(kind=Kind.FLOAT, interval=point(value), resolution=_decimal_step(value), nullable=False)
-        case datetime():
-            return Facts(kind=Kind.TIMESTAMP, values=(value,), nullable=False)
         case date():
-            return Facts(kind=Kind.DATE, values=(value,), nullable=False)
+            kind = Kind.TIMESTAMP if isinstance(value, datetime) else Kind.DATE
+            return Facts(kind=kind, interval=point(place_of(value)), values=(value,), nullable=False)
 
 
 def _decimal_step(value: Fraction) -> Fraction | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from math import ceil, floor
-from typing import Final
+from typing import Final, overload
 
 from sfumato.query.model.kinds import Kind
 
@@ -26,6 +26,10 @@ class Interval:
     def is_bounded(self) -> bool:
         """Whether both ends are known."""
         return self.lower is not None and self.upper is not None
+
+    def holds(self, number: Fraction) -> bool:
+        """Whether a number lies in it."""
+        return (self.lower is None or self.lower <= number) and (self.upper is None or number <= self.upper)
 
     def __neg__(self) -> "Interval":
         return Interval(
@@ -137,7 +141,15 @@ def _half_open_product(first: Interval, second: Interval) -> Interval:
     return ANYTHING
 
 
-def place_of(value: Fraction | int | str | date) -> Fraction | None:
+@overload
+def place_of(value: Fraction | date) -> Fraction: ...
+
+
+@overload
+def place_of(value: Fraction | int | str | date | None) -> Fraction | None: ...
+
+
+def place_of(value: Fraction | int | str | date | None) -> Fraction | None:
     """Where a value lies in an interval of its kind: a number, a DATE by its day, a TIMESTAMP by its microsecond.
 
     Days are counted as `date.toordinal` does, microseconds from the start of the year 1. Other values have no place.
@@ -147,7 +159,7 @@ def place_of(value: Fraction | int | str | date) -> Fraction | None:
         (Fraction(2, 1), Fraction(1000000, 1), None)
     """
     match value:
-        case bool() | str():
+        case None | bool() | str():
             return None
         case datetime():
             return Fraction((value - _FIRST) // _MICROSECOND)
@@ -165,3 +177,10 @@ def date_at(place: Fraction, kind: Kind) -> date:
         (datetime.date(1, 1, 2), datetime.datetime(1, 1, 1, 0, 0, 1))
     """
     return _FIRST + int(place) * _MICROSECOND if kind is Kind.TIMESTAMP else date.fromordinal(int(place))
+
+
+YEARS: Final = {
+    Kind.DATE: Interval(place_of(date.min), place_of(date.max)),
+    Kind.TIMESTAMP: Interval(place_of(_FIRST), place_of(datetime.combine(date.max, time.max))),
+}
+"""All days and all times that there are."""

@@ -11,6 +11,7 @@ from sfumato.query.analysis.keys import key_columns
 from sfumato.query.analysis.shape import Shape, shape_of
 from sfumato.query.analysis.units import NO_TIES, UNIT, ties_of
 from sfumato.query.model.expressions import And, ColumnRef, Expression, IsIn
+from sfumato.query.model.facts import Edition
 from sfumato.query.model.relations import Filter, Fold, Folded, GroupBy, Grouped, Relation, Select
 from sfumato.query.model.schema import Limits
 from sfumato.query.statistics.statistic import Statistic
@@ -65,7 +66,9 @@ def checked_sets(keys: tuple[str, ...], sets: tuple[tuple[str, ...], ...]) -> tu
     return ordered
 
 
-def with_listed_keys(group_by: GroupBy, statistics: tuple[tuple[str, Statistic], ...], shape: Shape) -> Relation:
+def with_listed_keys(
+    group_by: GroupBy, statistics: tuple[tuple[str, Statistic], ...], edition: Edition = Edition.LATEST
+) -> Relation:
     """The rows with public keys only, so that each total is of the rows of its parts.
 
     Raises:
@@ -81,7 +84,7 @@ def with_listed_keys(group_by: GroupBy, statistics: tuple[tuple[str, Statistic],
     if len(intersections(group_by.sets)) > MAX_OVERLAPS:
         raise ParameterError("consistent", "GROUPING SETS", f"must overlap in at most {MAX_OVERLAPS} ways")
     listed = []
-    for key in key_columns(shape, group_by.keys):
+    for key in key_columns(group_by.child, group_by.keys, edition):
         if key.values is None:
             raise ParameterError("consistent", key.name, "must have public values; list them in the policy")
         listed.append(IsIn(ColumnRef(key.name), tuple(map(literal, key.values))))

@@ -10,12 +10,12 @@ from sfumato.numeric.rationals import positive
 from sfumato.query.analysis.folding import folded_rows
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.keys import grouping_sets, key_columns
-from sfumato.query.analysis.shape import Metric, Shape, shape_of
+from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.analysis.sizes import check_size
 from sfumato.query.model.expressions import ColumnRef, Condition, Expression
-from sfumato.query.model.facts import Facts
+from sfumato.query.model.facts import Edition, Facts
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.relations import INTERVAL_ENDS, GroupBy, Relation
+from sfumato.query.model.relations import INTERVAL_ENDS, Filter, GroupBy, Relation
 from sfumato.query.model.schema import Limits, unicode_text
 from sfumato.query.planning.grouping import check_whole_groups, checked_sets, with_listed_keys
 from sfumato.query.statistics.statistic import Statistic, number_facts
@@ -124,14 +124,14 @@ def presented(
     check_size(child, *statistic_values, *outputs, *(() if having is None else (having,)))
     shape = shape_of(child)
     group_by = GroupBy(child, keys, labels, checked_sets(keys, sets))
-    _check_keys(group_by, shape)
+    _check_keys(group_by)
     for name, statistic in statistics:
         statistic.check(name, shape)
     if limits is not None and shape.metric is not Metric.UNITS:
         raise ParameterError("limits", "of a unit", "belong to rows that have owners; each row is a unit here")
     if consistent:
         check_whole_groups(child, limits)
-        group_by = replace(group_by, child=with_listed_keys(group_by, statistics, shape))
+        group_by = replace(group_by, child=with_listed_keys(group_by, statistics))
     aggregate = Aggregate(group_by, statistics, limits, _checked_weights(weights, statistics))
     _check_names(group_by, statistics, columns)
     _check_presentation(answer_facts(aggregate, consistent=consistent), columns, having, order)
@@ -154,6 +154,19 @@ def folded_question(question: Aggregate) -> Aggregate:
         statistics=tuple((name, statistic.folded(shape)) for name, statistic in question.statistics),
     )
     return question if folded == question else folded  # whose shapes are known
+
+
+def by_first_rules(question: Presented) -> Aggregate:
+    """What the first rules made of a question: sums that add up were of the rows with keys that those rules listed."""
+    group_by = question.child.child
+    if not question.consistent or not isinstance(group_by.child, Filter):
+        return question.child
+    all_rows = replace(group_by, child=group_by.child.child)
+    try:
+        listed = with_listed_keys(all_rows, question.child.statistics, Edition.FIRST)
+    except ParameterError:  # a key had no public values
+        return question.child
+    return replace(question.child, child=replace(all_rows, child=listed))
 
 
 def with_intervals(question: Presented) -> Presented:
@@ -209,14 +222,14 @@ def wide_sums(aggregate: Aggregate) -> tuple[str, ...]:
     return tuple(column for name, statistic in aggregate.statistics for column in statistic.wide_columns(name, shape))
 
 
-def _check_keys(group_by: GroupBy, shape: Shape) -> None:
+def _check_keys(group_by: GroupBy) -> None:
     keys, labels = group_by.keys, group_by.labels
     if len(set(keys)) != len(keys):
         raise ParameterError("keys", keys, "must name each column once")
     if labels and len(labels) != len(keys):
         raise ParameterError("labels", labels, f"must be as many as the keys: {len(keys)}")
     for kept in grouping_sets(group_by):
-        key_columns(shape, kept)
+        key_columns(group_by.child, kept)
 
 
 def _checked_weights(

@@ -199,8 +199,11 @@ def grouped_rows(question: Aggregate, names: tuple[str, ...], edition: Edition =
         limits = narrowed(limits_of(question.child.child), question.limits)
         limits = limits if names else ungrouped(limits)
     return GroupedRows(
-        rows=bound_joins(question.child.child), shape=shape, keys=key_columns(shape, names), limits=limits
-    )  # fmt: skip
+        rows=bound_joins(question.child.child),
+        shape=shape,
+        keys=key_columns(question.child.child, names, edition),
+        limits=limits,
+    )
 
 
 def _check_rows(rows: GroupedRows) -> None:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sfumato.errors import ParameterError, PolicyError
 from sfumato.numeric.rationals import exact
+from sfumato.query.model.columns import bound_of
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Column
 from sfumato.query.policy.policy import Place
@@ -23,7 +24,7 @@ class ColumnEntry(_Entry):
     """`[tables.visits.columns.hours]`."""
 
     type: Literal["integer", "float", "text", "boolean", "date", "timestamp"] | None = None
-    bounds: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
+    bounds: Annotated[list[Number | datetime | date], Field(min_length=2, max_length=2)] | None = None
     resolution: Number | None = None
     values: list[bool | int | str | datetime | date] | None = None
     values_from: str | None = None
@@ -123,7 +124,7 @@ def column_of(place: str, entry: ColumnEntry, tables: Mapping[str, TableEntry]) 
     if kind is Kind.BOOLEAN:
         values = values or (False, True)
     try:
-        lower, upper = (None, None) if entry.bounds is None else (exact(end, "bounds") for end in entry.bounds)
+        lower, upper = (None, None) if entry.bounds is None else (bound_of(e, "bounds", kind) for e in entry.bounds)
         resolution = _RESOLUTION.get(kind, "1") if entry.resolution is None else entry.resolution
         return Column(
             kind=kind, lower=lower, upper=upper, resolution=exact(resolution, "resolution"), values=values,

@@ -11,6 +11,7 @@ facts are those of the first edition (`facts.Edition`), so that a query is calle
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from enum import Enum
 from fractions import Fraction
 from hashlib import sha256
@@ -245,6 +246,8 @@ def _plain(value: Any) -> Json:
             return [_plain(one) for one in value]
         case Fraction():
             return str(value)
+        case date():
+            return value.isoformat()
         case _:
             raise ParameterError("statistic", type(value).__name__, "must have numbers and truths as parameters")
 

@@ -59,16 +59,18 @@ class AnswerValue:
     """
 
     value: Any  # a number; of a choice perhaps another key; None where nothing was released
-    low: int | float | None
-    high: int | float | None
+    low: Any  # of the kind of the value: a number or a date
+    high: Any
     misrank: Misrank | None = None  # of a chosen value, and of what is computed from one
 
     @property
     def half_width(self) -> float:
         """The longer side of the interval."""
-        if self.low is None or self.high is None or not isinstance(self.value, int | float):
-            return math.inf
-        return max(self.high - self.value, self.value - self.low)
+        match self.low, self.value, self.high:
+            case (int() | float() as low, int() | float() as value, int() | float() as high):
+                return max(high - value, value - low)
+            case _:
+                return math.inf
 
     @property
     def is_mostly_noise(self) -> bool:

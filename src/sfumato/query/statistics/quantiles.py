@@ -1,22 +1,26 @@
 """Quantiles, among them medians and extremes: values chosen from bins, perhaps with an interval that is bought."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime, time
 from fractions import Fraction
-from typing import Any, ClassVar, Final
+from math import floor
+from typing import Any, ClassVar, Final, TypeAlias
 
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, UnboundedSensitivityError
 from sfumato.numeric.rationals import Number, exact, flag, probability
 from sfumato.privacy.stored_names import Names
+from sfumato.query.analysis.conditions import clamped, literal
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import Shape
 from sfumato.query.handles.columns import expression_of
-from sfumato.query.model.expressions import Expression
+from sfumato.query.model.expressions import Call, Expression, Literal
 from sfumato.query.model.facts import Facts
-from sfumato.query.model.intervals import Interval
-from sfumato.query.model.kinds import Kind
+from sfumato.query.model.functions import Function
+from sfumato.query.model.intervals import YEARS, Interval, date_at, place_of
+from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.relations import Fold, Folded
-from sfumato.query.model.statement import Bins, Bounds
+from sfumato.query.model.statement import AUTO, Bins, Bounds
 from sfumato.query.statistics.estimates import AnswerValue, Estimator, Forecast, Misrank, Row, by_row, estimated, figure
 from sfumato.query.statistics.measurements import Output, Section
 from sfumato.query.statistics.ranks import choice_of, misrank_of, misranked
@@ -38,6 +42,9 @@ from sfumato.query.statistics.statistic import (
 
 MAX_BINS: Final = 2**16
 """Of a quantile: its lattice is made coarser where the bounds have more steps."""
+
+StatedEnds: TypeAlias = StatedBounds | tuple[date, date]
+"""What values are clamped to, days and times too."""
 
 _HALF: Final = Fraction(1, 2)
 _NAMES: Final = {Fraction(0): "MIN", _HALF: "MEDIAN", Fraction(1): "MAX"}
@@ -102,6 +109,69 @@ class QuantileIntervalOutput(BinOutput):
         return estimated(near.value, one | other, is_whole=self.is_whole, misrank=misrank)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DateOutput(BinOutput):
+    """An answer that is a chosen bin of days or seconds: a DATE or a TIMESTAMP, perhaps with `ends` of an interval."""
+
+    stored: ClassVar = Names("DateOutput", "measurement", "ends", "bins", "kind", unwritten=("name",))
+
+    name: str
+    measurement: int
+    ends: tuple[int, ...]
+    bins: Bins
+    kind: Kind
+
+    def estimate(self, row: Row, misrank: Misrank) -> AnswerValue:
+        """The middle of the chosen bin, and from the first step of the lower bin to the last one of the upper."""
+        first, last = self.bins.ends(row[self.measurement][0])
+        middle = (first + last) // 2
+        around = sorted([middle, *(end for place in self.ends for end in self.bins.ends(row[place][0]))])
+        value, low, high = (
+            _moment_at(step * self.bins.steps.resolution, self.kind) for step in (middle, around[0], around[-1])
+        )
+        if not self.ends:
+            return AnswerValue(value=value, low=None, high=None, misrank=misrank)
+        return AnswerValue(value=value, low=low, high=high, misrank=misrank)
+
+
+_START: Final = {Kind.DATE: date.min, Kind.TIMESTAMP: datetime.combine(date.min, time.min)}
+_UNIT: Final = {Kind.DATE: 1, Kind.TIMESTAMP: 10**6}
+"""How many places of an interval one number of a day or a time is: a day, or a second."""
+
+
+def _moment_at(number: Fraction, kind: Kind) -> date:
+    """The day that is so many days, or the time that is so many seconds after the first one that there is."""
+    place, years = place_of(_START[kind]) + floor(number) * _UNIT[kind], YEARS[kind]
+    return date_at(place if years.holds(place) else years.upper or place, kind)
+
+
+def _number_of(moment: Expression, kind: Kind) -> Expression:
+    """How many days, or whole seconds, a day or a time is after the first one that there is; NULL of NULL."""
+    first = Literal(date.min)
+    if kind is Kind.DATE:
+        return Call(Function.DAYS_BETWEEN, (moment, first))
+    number: Expression = Call(Function.DAYS_BETWEEN, (Call(Function.TO_DATE, (moment,)), first))
+    for part, per in ((Function.HOUR, 24), (Function.MINUTE, 60), (Function.SECOND, 60)):
+        larger = Call(Function.MULTIPLY, (number, Literal(Fraction(per))))
+        number = Call(Function.ADD, (larger, Call(part, (moment,))))
+    return number
+
+
+def _numbered_bounds(facts: Facts, name: str) -> tuple[Fraction, Fraction]:
+    """The bounds of days or times, as numbers of them."""
+    lower, upper = facts.interval.lower, facts.interval.upper
+    if lower is None or upper is None:
+        raise UnboundedSensitivityError("expression", name, f"It has no bounds. {_HOW_TO_BOUND}")
+    first, unit = place_of(_START[facts.kind]), _UNIT[facts.kind]
+    return Fraction((lower - first) // unit), Fraction((upper - first) // unit)
+
+
+_HOW_TO_BOUND: Final = (
+    "Declare bounds in the policy, such as sf.date('2020-01-01', '2026-12-31'), or state some: bounds=(first, last) in "
+    "Python, in SQL CASE WHEN d IS NOT NULL THEN LEAST(GREATEST(d, DATE '2020-01-01'), DATE '2026-12-31') END."
+)
+
+
 def _share(sql: SqlReader, node: Any) -> Fraction:
     share = sql.number(node)
     if share is None or not 0 <= share <= 1:
@@ -135,7 +205,8 @@ class Percentile(BoundedStatistic):
         Spelling(names=("PERCENTILE_CONT",), node="PercentileCont", ordered=_read_ordered),
         Spelling(names=("PERCENTILE_DISC",), node="PercentileDisc", ordered=_read_ordered),
     )
-    outputs: ClassVar = (QuantileOutput, QuantileIntervalOutput)
+    outputs: ClassVar = (QuantileOutput, QuantileIntervalOutput, DateOutput)
+    of_times: ClassVar = True
 
     value: Expression
     quantile: Fraction
@@ -163,32 +234,50 @@ class Percentile(BoundedStatistic):
         return f"PERCENTILE_CONT({number_sql(self.quantile)}) WITHIN GROUP (ORDER BY {inside})"
 
     def facts(self, shape: Shape) -> tuple[Facts, ...]:
-        """A number of the same kind as the values."""
+        """A number, a day or a time, of the same kind as the values."""
         return (number_facts(facts_of(self.value, shape.columns).kind),)
 
     def check_parameters(self, name: str, shape: Shape, facts: Sequence[Facts]) -> None:
         """The share lies between 0 and 1, both excluded if it has an interval; bounds are in order."""
         probability(self.quantile, "quantile")
         BoundedStatistic.check_parameters(self, name, shape, facts)
+        if facts[0].kind in TIMES and self.bounds is not None:
+            shown = "auto" if self.bounds is AUTO else "numbers"
+            raise ParameterError(f"bounds of {name}", shown, f"must be two {facts[0].kind}s, as the values are")
         if self.interval and self.quantile in _FOLDS:
             requirement = "needs a quantile between 0 and 1; for MIN and MAX the answer shows the error in ranks"
             raise ParameterError("interval", self.interval, requirement)
 
     def recipe(self, rows: GroupedRows, name: str) -> Recipe:
         """A choice from bins; with an interval, three choices from the same bins at the same cost."""
-        steps = rows.steps(self.value, self.bounds, name)
+        facts, value, bounds = rows.facts(self.value), self.value, self.bounds
+        if facts.kind in TIMES:
+            value, bounds = _number_of(value, facts.kind), _numbered_bounds(facts, name)
+        steps = rows.steps(value, bounds, name)
         bins = Bins(steps=steps, width=-(-(steps.upper - steps.lower + 1) // MAX_BINS))
-        is_whole = rows.facts(self.value).kind is Kind.INTEGER
         near = BinQuantile(rows.with_cells(bins), self.quantile)
-        if not self.interval:
-            return Recipe(
-                (near,), lambda at: (QuantileOutput(name=name, measurement=at, bins=bins, is_whole=is_whole),)
-            )
+        sides = (replace(near, side="lower"), replace(near, side="upper")) if self.interval else ()
+        if facts.kind not in TIMES:
+            return Recipe((near, *sides), self._numbers(name, bins, is_whole=facts.kind is Kind.INTEGER))
         return Recipe(
-            (near, replace(near, side="lower"), replace(near, side="upper")),
+            (near, *sides),
             lambda at: (
-                QuantileIntervalOutput(name=name, measurement=at, ends=(at + 1, at + 2), bins=bins, is_whole=is_whole),
+                DateOutput(
+                    name=name,
+                    measurement=at,
+                    ends=tuple(range(at + 1, at + 1 + len(sides))),
+                    bins=bins,
+                    kind=facts.kind,
+                ),
             ),
+        )
+
+    def _numbers(self, name: str, bins: Bins, *, is_whole: bool) -> Callable[[int], tuple[Output, ...]]:
+        """The output of numbers."""
+        if not self.interval:
+            return lambda at: (QuantileOutput(name=name, measurement=at, bins=bins, is_whole=is_whole),)
+        return lambda at: (
+            QuantileIntervalOutput(name=name, measurement=at, ends=(at + 1, at + 2), bins=bins, is_whole=is_whole),
         )
 
     def fold(self, name: str, shape: Shape) -> Folded | None:
@@ -198,13 +287,14 @@ class Percentile(BoundedStatistic):
         return Folded(name, _FOLDS[self.quantile], self.value)
 
 
-def quantile(value: Value, quantile: Number, *, bounds: StatedBounds = None, interval: bool = False) -> Statistic:
+def quantile(value: Value, quantile: Number, *, bounds: StatedEnds = None, interval: bool = False) -> Statistic:
     """A quantile: a value below which about this share of the values lie.
 
     Args:
         value: A column, or an expression of columns.
         quantile: The share, from 0 to 1.
-        bounds: The bounds to which values are clamped; default: those of the policy.
+        bounds: The bounds to which values are clamped: two numbers, two dates or two timestamps; default: those of the
+            policy.
         interval: Whether to add a 95% interval for two thirds of its ε; only for shares between 0 and 1. Without one,
             the answer shows its error in ranks.
 
@@ -213,24 +303,39 @@ def quantile(value: Value, quantile: Number, *, bounds: StatedBounds = None, int
         Fraction(9, 10)
     """
     share, is_bought = exact(quantile, "quantile"), flag(interval, "interval")
-    return Percentile(expression_of(value), share, stated(bounds), is_bought)
+    return Percentile(*_bounded(value, bounds, share), interval=is_bought)
 
 
-def median(value: Value, *, bounds: StatedBounds = None, interval: bool = False) -> Statistic:
+def median(value: Value, *, bounds: StatedEnds = None, interval: bool = False) -> Statistic:
     """The median: `quantile` of 1/2; with `interval=True` it has a 95% interval, for two thirds of its ε.
 
     Example:
         >>> median("hours", interval=True).interval
         True
     """
-    return Percentile(expression_of(value), _HALF, stated(bounds), flag(interval, "interval"))
+    return Percentile(*_bounded(value, bounds, _HALF), interval=flag(interval, "interval"))
 
 
-def min(value: Value, *, bounds: StatedBounds = None) -> Statistic:  # noqa: A001 # the field's word, used as sf.min
+def min(value: Value, *, bounds: StatedEnds = None) -> Statistic:  # noqa: A001 # the field's word, used as sf.min
     """A value near the smallest; in a sub-query (`fold`) exactly the smallest."""
-    return Percentile(expression_of(value), Fraction(0), stated(bounds))
+    return Percentile(*_bounded(value, bounds, Fraction(0)))
 
 
-def max(value: Value, *, bounds: StatedBounds = None) -> Statistic:  # noqa: A001 # the field's word, used as sf.max
+def max(value: Value, *, bounds: StatedEnds = None) -> Statistic:  # noqa: A001 # the field's word, used as sf.max
     """A value near the largest; in a sub-query (`fold`) exactly the largest."""
-    return Percentile(expression_of(value), Fraction(1), stated(bounds))
+    return Percentile(*_bounded(value, bounds, Fraction(1)))
+
+
+def _bounded(value: Value, bounds: Any, share: Fraction) -> tuple[Expression, Fraction, Bounds]:
+    """A value, the share and the bounds of a quantile; a day or a time is moved into its bounds at once."""
+    expression = expression_of(value)
+    match bounds:
+        case (date() as lower, date() as upper):
+            ends = literal(lower), literal(upper)
+            if type(lower) is not type(upper) or not lower < upper:
+                requirement = "must be two dates or two timestamps, the lower bound below the upper bound"
+                raise ParameterError("bounds", (str(lower), str(upper)), requirement)
+            kind = Kind.TIMESTAMP if isinstance(lower, datetime) else Kind.DATE
+            return clamped(expression, *ends, Facts(kind=kind)), share, None
+        case _:
+            return expression, share, stated(bounds)

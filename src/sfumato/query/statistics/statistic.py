@@ -21,7 +21,7 @@ from sfumato.query.analysis.shape import Shape
 from sfumato.query.handles.columns import ColumnExpression
 from sfumato.query.model.expressions import Expression, Literal
 from sfumato.query.model.facts import Facts
-from sfumato.query.model.kinds import NUMBERS, Kind
+from sfumato.query.model.kinds import NUMBERS, TIMES, Kind
 from sfumato.query.model.relations import Folded
 from sfumato.query.model.schema import Key
 from sfumato.query.model.statement import AUTO, Bounds
@@ -44,6 +44,7 @@ class Statistic(ABC):
         spellings: The functions of SQL that mean it.
         outputs: The classes of outputs that only it has.
         of_numbers: Whether it reads numbers alone.
+        of_times: Whether it reads dates and timestamps too, if it reads numbers.
         adds_up: Whether that of a group is the sum of those of its parts.
     """
 
@@ -52,6 +53,7 @@ class Statistic(ABC):
     spellings: ClassVar[tuple["Spelling", ...]] = ()
     outputs: ClassVar[tuple[type[Output], ...]] = ()
     of_numbers: ClassVar[bool] = False
+    of_times: ClassVar[bool] = False
     adds_up: ClassVar[bool] = False
 
     @property
@@ -101,8 +103,9 @@ class Statistic(ABC):
         """
         facts = [facts_of(value, shape.columns) for value in self.expressions]
         for known in facts:
-            if self.of_numbers and known.kind not in NUMBERS:
-                raise ParameterError(name, f"{self.stored.tag} of a {known.kind}", "must be of numbers")
+            if self.of_numbers and known.kind not in (NUMBERS | TIMES if self.of_times else NUMBERS):
+                requirement = "must be of numbers, dates or timestamps" if self.of_times else "must be of numbers"
+                raise ParameterError(name, f"{self.stored.tag} of a {known.kind}", requirement)
         self.check_parameters(name, shape, facts)
 
     def check_parameters(self, name: str, shape: Shape, facts: Sequence[Facts]) -> None:  # noqa: B027 # most have none

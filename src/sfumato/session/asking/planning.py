@@ -110,10 +110,20 @@ def prepare(
     total: PureDP | ApproxDP,
     part: PartitionPart | None = None,
     law: Law | None = None,
+    first: Aggregate | None = None,
 ) -> Prepared:
     """Plan a query for at most `total`; no data, no charge.
 
     An answer that was bought by earlier rules is still the answer: then the plan is the one by which it was bought.
+
+    Args:
+        planning: Who plans.
+        question: What is released.
+        text: The query as people read it.
+        total: The most that it may cost.
+        part: The part of a partition that it reads, if it reads no other.
+        law: The distribution that additive noise must have; None takes the better one.
+        first: What the first rules made of the query, if it was something else.
 
     Raises:
         ParameterError: A table is of another session.
@@ -135,7 +145,8 @@ def prepare(
 
     def planned(edition: Edition) -> Prepared:
         relation = planning.policy.neighboring_relation
-        plan = compile_plan(question, total, neighboring_relation=relation, law=law, edition=edition)
+        asked = first if edition is Edition.FIRST and first is not None else question
+        plan = compile_plan(asked, total, neighboring_relation=relation, law=law, edition=edition)
         written = question_text(plan.question)
         key = answer_key(planning.policy, plan, written, declared)
         return Prepared(plan=plan, text=text, question=question_hash(written), key=key, part=part)

@@ -12,7 +12,7 @@ from typing import Final
 
 from sfumato.errors import SfumatoError
 from sfumato.numeric.rationals import decimal_text, set_fields
-from sfumato.query.model.kinds import Kind
+from sfumato.query.model.kinds import NUMBERS, Kind
 from sfumato.query.model.schema import Table
 from sfumato.query.policy.policy import Claim
 from sfumato.query.python.frame import Frame
@@ -149,7 +149,7 @@ def typical_errors(frame: Frame[Question], table: Table, present: Mapping[str, i
 
 def _questions(frame: Frame[Question], table: Table, present: Mapping[str, int]) -> Iterator[tuple[Question, int]]:
     """How many rows there are, the mean of a number, rows by a key, a sum, and how many values; as far as declared."""
-    bounded = [name for name, column in table.columns.items() if column.lower is not None]
+    bounded = [name for name, column in table.columns.items() if column.kind in NUMBERS and column.lower is not None]
     listed = [name for name, column in table.columns.items() if column.values is not None]
     keys = [name for name in listed if table.columns[name].kind is not Kind.BOOLEAN] or listed
     yield frame.agg(n=count_of()), 1

@@ -15,7 +15,7 @@ from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.planning.auto_bounds import automatic, stated_bounds
 from sfumato.query.planning.plan import PrivatePlan
-from sfumato.query.planning.questions import Presented, buys_interval, wide_sums
+from sfumato.query.planning.questions import Presented, buys_interval, by_first_rules, wide_sums
 from sfumato.query.planning.sections import OF_INTERVALS
 from sfumato.query.printing.expression_sql import expression_sql
 from sfumato.query.statistics.estimates import Forecast
@@ -220,7 +220,10 @@ class Question:
 
     def _prepared(self, epsilon: Number, delta: Number, mechanism: Law | None) -> Prepared:
         total = guarantee(epsilon, delta)
-        return prepare(self.desk, self.relation.child, text=self.text, total=total, part=self.part, law=mechanism)
+        return prepare(
+            self.desk, self.relation.child, text=self.text, total=total, part=self.part, law=mechanism,
+            first=by_first_rules(self.relation),
+        )  # fmt: skip
 
     def _asked(self, idempotency_key: object, prepared: Prepared, confidence: Fraction) -> Asked:
         """Who asks, under which key, and a hash of all that a receipt and an answer under it say."""

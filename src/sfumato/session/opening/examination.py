@@ -29,6 +29,7 @@ from sfumato.query.model.expressions import (
     Value,
 )
 from sfumato.query.model.functions import Function
+from sfumato.query.model.intervals import date_at
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.relations import Filter, Fold, Folded, Grouped, Relation, SemiJoin, Source, fresh
 from sfumato.query.model.schema import PUBLIC, Key, Limits, Table, UnitPath
@@ -169,8 +170,9 @@ def _losses(name: str, column: Column) -> Iterator[tuple[str, Condition]]:
     value = ColumnRef(name)
     yield "present", Not(IsNull(value))
     if column.lower is not None and column.upper is not None:
-        yield "below", Compare(Comparison.LESS, value, Literal(column.lower))
-        yield "above", Compare(Comparison.GREATER, value, Literal(column.upper))
+        ends = [Literal(date_at(e, column.kind) if column.kind in TIMES else e) for e in (column.lower, column.upper)]
+        yield "below", Compare(Comparison.LESS, value, ends[0])
+        yield "above", Compare(Comparison.GREATER, value, ends[1])
     if column.values is not None and column.kind is not Kind.BOOLEAN:
         yield "unlisted", Not(IsIn(value, tuple(map(_literal, column.values))))
 

@@ -1,6 +1,7 @@
 """Which picture an answer makes: a number, bars, a series over time, bins of a histogram; panels for further keys."""
 
 from collections.abc import Sequence
+from datetime import date
 from itertools import pairwise
 from typing import Any, Final
 
@@ -45,12 +46,14 @@ def _histogram(release: Release, columns: Sequence[str], edges: Sequence[Any], v
     _require_numbers(columns[0], every)
     names = [_BETWEEN.join(map(_text, group)) for group in release.groups]
     _require_few(names, ", ".join(release.keys))
-    places = [float(edge) for edge in edges]
     widths = {second - first for first, second in pairwise(edges)}
+    are_times = isinstance(edges[0], date)  # which are named, as bins between them are seldom of one width
+    places: list[Any] = [f"{a} to {b}" for a, b in pairwise(edges)] if are_times else [float(edge) for edge in edges]
     return small_multiples(
-        {name: _measured(row) for name, row in zip(names, rows, strict=True)}, places, form="bins",
-        title=_title(f"Histogram of {value}", release.keys), y_label="count", caption=_caption(release, every),
-        x_label=value if len(widths) == 1 else f"{value} (bins of different widths, drawn equally wide)",
+        {name: _measured(row) for name, row in zip(names, rows, strict=True)}, places,
+        form="bars" if are_times else "bins", title=_title(f"Histogram of {value}", release.keys), y_label="count",
+        caption=_caption(release, every),
+        x_label=value if len(widths) == 1 or are_times else f"{value} (bins of different widths, drawn equally wide)",
     )  # fmt: skip
 
 

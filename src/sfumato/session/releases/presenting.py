@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from fractions import Fraction
 from itertools import repeat
 from typing import Any, TypeAlias
@@ -11,7 +12,7 @@ from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.unmixed import unmixed
 from sfumato.query.model.expressions import ColumnRef, Expression, columns_of
 from sfumato.query.model.facts import Facts
-from sfumato.query.model.intervals import ANYTHING, Interval, point
+from sfumato.query.model.intervals import ANYTHING, Interval, place_of, point
 from sfumato.query.model.kinds import NUMBERS, Kind
 from sfumato.query.model.schema import Key
 from sfumato.query.planning.plan import PrivatePlan
@@ -265,7 +266,8 @@ def _sorted(rows: list[_Line], table: _Table, key: OrderKey) -> list[_Line]:
 
 
 def _interval(estimate: AnswerValue) -> Interval:
-    return Interval(*(None if end is None else Fraction(end) for end in (estimate.low, estimate.high)))
+    ends = (end if isinstance(end, date | None) else Fraction(end) for end in (estimate.low, estimate.high))
+    return Interval(*map(place_of, ends))
 
 
 def _of_part(facts: Facts, interval: Interval) -> Facts:
@@ -274,5 +276,6 @@ def _of_part(facts: Facts, interval: Interval) -> Facts:
 
 
 def _of_key(facts: Facts, key: Key | None) -> Facts:
-    interval = point(Fraction(key)) if isinstance(key, int) and not isinstance(key, bool) else ANYTHING
+    place = place_of(key)
+    interval = ANYTHING if place is None else point(place)
     return replace(facts, interval=interval, values=None, nullable=key is None)

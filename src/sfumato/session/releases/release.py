@@ -3,6 +3,7 @@
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,7 +37,7 @@ class Binned:
 
     name: str
     value: str
-    edges: tuple[Fraction, ...]
+    edges: tuple[Fraction | date, ...]
     columns: tuple[str, ...]
 
 
@@ -180,6 +181,8 @@ def shown_estimate(estimate: AnswerValue) -> str:
     """An estimate for people: the value and its error, to the digits that the error leaves; marked if it is noise."""
     is_number = isinstance(estimate.value, int | float) and not isinstance(estimate.value, bool)
     shown = _shown_number(estimate) if is_number else _shown_key(estimate.value)
+    if isinstance(estimate.low, date) and isinstance(estimate.high, date):
+        shown = f"{shown} ({estimate.low} to {estimate.high})"
     if estimate.misrank is not None and (estimate.low is None or estimate.high is None):
         shown = f"{shown} ({estimate.misrank})"
     return f"{shown} ≲ noise" if estimate.is_mostly_noise else shown
