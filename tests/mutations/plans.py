@@ -171,7 +171,11 @@ MUTANTS = (
     Mutant(
         name="of a vector of sums only the first moves",
         edits=(
-            ("query/planning/sections.py", "    if len(parts) == 1:\n        return parts[0]", "    return parts[0]"),
+            (
+                "query/planning/sections.py",
+                "    if len(parts) == 1:\n        return Noise(parts[0])",
+                "    return Noise(parts[0])",
+            ),
         ),
         tests=("tests/query/planning/test_sections.py",),
     ),

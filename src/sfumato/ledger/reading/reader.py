@@ -91,8 +91,10 @@ class LedgerReader:
     def oldest_key(self) -> str | None:
         """The key of the first answer that any account stored; None if there is none."""
         if self._oldest_key is None:
-            committed = (entry for entry in self.entries() if isinstance(entry, Committed))
-            self._oldest_key = next((entry.key for entry in committed), None)
+            for entry in self.entries():
+                if isinstance(entry, Committed):
+                    self._oldest_key = entry.key
+                    break
         return self._oldest_key
 
     def answer_of(self, reservation: Reservation) -> Json:

@@ -5,6 +5,7 @@ Derived from the owner's declarations alone. Kinds are binding: an expression th
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from sfumato.errors import ParameterError
 from sfumato.query.analysis.signatures import SIGNATURES, check_parameters
@@ -77,7 +78,7 @@ def _column(name: str, columns: Mapping[str, Facts]) -> Facts:
 
 
 def _condition(expression: Expression, columns: Mapping[str, Facts], edition: Edition) -> Facts:
-    inner = [facts_of(child, columns, edition) for child in children(expression)]
+    inner = list(map(partial(facts_of, columns=columns, edition=edition), children(expression)))
     match expression:
         case Compare(comparison, _, _) if family(inner[0].kind) != family(inner[1].kind):
             shown = f"{inner[0].kind} {comparison} {inner[1].kind}"

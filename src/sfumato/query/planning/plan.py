@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from itertools import islice
 from math import floor
 from typing import TypeAlias
@@ -104,10 +105,8 @@ def compile_plan(
         question = folded_question(question)
     if automatic(question):
         return _bounds_first(question, total, neighboring_relation, law, edition)
-    drafts = [
-        draft(question, keys, neighboring_relation=neighboring_relation, edition=edition)
-        for keys in grouping_sets(question.child)
-    ]
+    drafted = partial(draft, question, neighboring_relation=neighboring_relation, edition=edition)
+    drafts = list(map(drafted, grouping_sets(question.child)))
     check_size(drafts)
     needs = [one.needs for one in drafts]
     columns = [column for own in needs for column in own]

@@ -218,10 +218,22 @@ def _check_rows(rows: GroupedRows) -> None:
 def need_of(component: Component, main: Statement, neighboring_relation: NeighboringRelation) -> Need:
     """What a component needs of the budget."""
     match component:
-        case NoisyMeasures() | NoisyCells():
-            return Noise(_sensitivity(component, main, neighboring_relation))
         case BinQuantile(statement) | TopCells(statement):
             return Choice(is_free=moved(statement, neighboring_relation) == 0)
+        case NoisyMeasures(measures):
+            statement = main
+        case NoisyCells(statement):
+            measures = statement.measures
+    parts = list(map(partial(sensitivity, statement, neighboring_relation=neighboring_relation), measures))
+    if len(parts) == 1:
+        return Noise(parts[0])
+    return Noise(
+        Sensitivity(
+            l1=sum(part.l1 for part in parts),
+            l2=sqrt_up(sum((part.l2**2 for part in parts), start=Fraction(0))),
+            l0=sum(part.l0 for part in parts),
+        )
+    )
 
 
 def measurement_of(
@@ -275,24 +287,6 @@ def moved(statement: Statement, neighboring_relation: NeighboringRelation) -> in
 def _per_row(share: Share, rows: int) -> Fraction:
     """Rows lie in one group each, so that what they cost adds up whichever groups a unit is in."""
     return share.epsilon / rows if rows else _PUBLIC_EPSILON
-
-
-def _sensitivity(
-    component: NoisyMeasures | NoisyCells, main: Statement, neighboring_relation: NeighboringRelation
-) -> Sensitivity:
-    match component:
-        case NoisyMeasures(measures):
-            statement = main
-        case NoisyCells(statement):
-            measures = statement.measures
-    parts = list(map(partial(sensitivity, statement, neighboring_relation=neighboring_relation), measures))
-    if len(parts) == 1:
-        return parts[0]
-    return Sensitivity(
-        l1=sum(part.l1 for part in parts),
-        l2=sqrt_up(sum((part.l2**2 for part in parts), start=Fraction(0))),
-        l0=sum(part.l0 for part in parts),
-    )
 
 
 def _bins(statement: Statement) -> Bins:
