@@ -501,7 +501,7 @@ MUTANTS = (
             ),
         ),
         tests=(
-            "tests/mechanisms/workloads/test_optimal.py::test_rows_that_add_up_to_zero_still_do_when_they_are_rounded",
+            "tests/mechanisms/workloads/test_optimal.py::test_rows_that_add_up_to_zero_do_so_when_they_are_rounded",
         ),
     ),
 )

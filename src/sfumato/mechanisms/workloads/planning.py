@@ -44,6 +44,7 @@ class WorkloadPlan:
     Args:
         columns: Names of columns with how many values each has, in the order of the histogram's axes.
         workload: The groups of queries.
+        kinds: For each group of queries their kind in each column; the one value of a column is its total.
         unit: The most that one privacy unit changes the histogram.
         noise: "gaussian" or "laplace".
         strategy: What is measured.
@@ -54,16 +55,12 @@ class WorkloadPlan:
 
     columns: tuple[tuple[str, int], ...]
     workload: tuple[LinearQueries, ...]
+    kinds: tuple[Kinds, ...] = field(repr=False)
     unit: CellSensitivity
     noise: NoiseKind
     strategy: Strategy = field(compare=False)
     error: float
     plain_error: float
-
-    @property
-    def kinds(self) -> tuple[Kinds, ...]:
-        """For each group of queries their kind in each column."""
-        return tuple(_kinds(queries, self.columns) for queries in self.workload)
 
     @property
     def tables(self) -> tuple[tuple[str, ...], ...]:
@@ -125,6 +122,7 @@ def plan_workload(
     return WorkloadPlan(
         columns=problem.columns,
         workload=problem.workload,
+        kinds=problem.kinds,
         unit=unit,
         noise=noise,
         strategy=best,

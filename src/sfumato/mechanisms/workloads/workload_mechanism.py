@@ -21,7 +21,7 @@ from sfumato.noise.uniform.integers import SAFE, Integers, largest
 from sfumato.numeric.arguments import of_kind, whole
 from sfumato.numeric.distributions import failure_probability
 from sfumato.numeric.rationals import Number, positive, set_fields, sqrt_up
-from sfumato.numeric.rounding import RELATIVE_MARGIN, float_up, log_up
+from sfumato.numeric.rounding import RELATIVE_MARGIN, dyadic_up, float_up, log_up
 from sfumato.privacy.events import DiscreteGaussianEvent, DiscreteLaplaceEvent, PureEvent
 from sfumato.privacy.secret import Secret
 
@@ -31,6 +31,7 @@ Answer: TypeAlias = tuple[int, Sequence[int]]
 Tables: TypeAlias = Any
 """Whole numbers: a histogram of all columns, flat or with one axis for each; or a mapping from columns to tables."""
 
+_DIGITS: Final = 32  # of a stddev, which is rounded up: terms of a long one are slow to draw with
 _LARGEST_MEASUREMENT: Final = 1 << 100  # beyond any count; a float holds it and what is computed from it
 _NARROWEST: Final = Fraction(1, 2)  # stddev, from which on normal distributions cover the noise
 _TILTS: Final = np.linspace(0.02, 0.98, 49)  # every one gives a bound; the best of them is within 1% of the best of all
@@ -45,15 +46,18 @@ class WorkloadAnswers:
         measurements: The measured whole numbers with their noise, of which everything else is computed.
         answers: For each group of queries an array with one axis for each column that it names, in the order of the
             histogram's columns.
-        stddevs: The standard deviation of each answer.
         mechanism: What released them.
     """
 
     event: DiscreteGaussianEvent | DiscreteLaplaceEvent | PureEvent
     measurements: Integers = field(repr=False)
     answers: tuple[Floats, ...]
-    stddevs: tuple[Floats, ...] = field(repr=False)
     mechanism: "WorkloadMechanism" = field(repr=False)
+
+    @property
+    def stddevs(self) -> tuple[Floats, ...]:
+        """The standard deviation of each answer; arrays as those of the answers."""
+        return self.mechanism.stddevs
 
     def covariance(self, first: Answer, second: Answer) -> float:
         """The covariance of the noise of two answers, each named by its group and its place in that group's array.
@@ -182,7 +186,6 @@ class WorkloadMechanism:
             event=self.event,
             measurements=_read_only(noisy),
             answers=tuple(map(_read_only, self._answers(_floats(noisy)))),
-            stddevs=tuple(map(_read_only, self.stddevs)),
             mechanism=self,
         )
 
@@ -278,7 +281,7 @@ def _gaussian(
             budget = positive(epsilon, "epsilon")
             return Gaussian(l2_sensitivity=distance, epsilon=budget, delta=delta, l0_sensitivity=changed)
         case (None, None, rho, None) if rho is not None:  # Δ²/(2σ²) ≤ ρ for Δ as it is rounded up
-            stddev = sqrt_up(distance**2 / (2 * positive(rho, "rho")))
+            stddev = dyadic_up(sqrt_up(distance**2 / (2 * positive(rho, "rho"))), bits=_DIGITS)
         case (None, None, None, multiplier) if multiplier is not None:
             stddev = distance * positive(multiplier, "noise_multiplier")
         case _:
