@@ -5,7 +5,7 @@ from functools import cache
 import duckdb
 import pyarrow as pa
 
-from sfumato.engines.duckdb.dialect import sql
+from sfumato.engines.duckdb.dialect import DUCKDB, sql
 from sfumato.query.model.kinds import Kind
 
 ARROW = {
@@ -24,12 +24,12 @@ def database():
     return duckdb.connect(config={"python_enable_replacements": False})
 
 
-def run(query, **tables):
+def run(query, dialect=DUCKDB, **tables):
     """The rows of a query over Arrow tables by name."""
     for name, data in tables.items():
         database().register(name, data)
     try:
-        return database().execute(sql(query)).fetchall()
+        return database().execute(dialect.sql(query)).fetchall()
     finally:
         for name in tables:
             database().unregister(name)

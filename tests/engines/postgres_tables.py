@@ -56,6 +56,7 @@ def _kept(address, settings):
 
 def engine(tables: Mapping[str, tuple[Table, DataSource]], **options) -> PostgresEngine:
     """An engine over tables that are new in the server of this process."""
+    options = {"sampling": "md5"} | options
     return PostgresEngine({name: loaded(table, source) for name, (table, source) in tables.items()}, **options)
 
 

@@ -1,4 +1,9 @@
-"""Run the exact half of a question on an engine, for tests alone: nothing here adds noise."""
+"""Run the exact half of a question on an engine, for tests alone: nothing here adds noise.
+
+Engines sample by MD5 unless told otherwise, so that they can be compared to the last row.
+"""
+
+from functools import partial
 
 from sfumato.engines.base import ExactGroups, aligned, groups
 from sfumato.engines.duckdb.engine import DuckDBEngine
@@ -13,7 +18,7 @@ from sfumato.query.planning.sections import draft
 from sfumato.query.sql.questions import parse_question
 
 SALT = "00112233445566778899aabbccddeeff"
-ENGINES = {"duckdb": DuckDBEngine, "reference": ReferenceEngine}
+ENGINES = {"duckdb": partial(DuckDBEngine, sampling="md5"), "reference": ReferenceEngine}
 DATABASES = {}
 """Engines into which data has to be put first, and what does that, if a test has started one."""
 
@@ -30,19 +35,19 @@ def statement(sql: str, *rows: Table | Relation) -> Statement:
     return draft(asked, asked.child.keys, neighboring_relation=ADD_OR_REMOVE_ONE).statements[0]
 
 
-def started(engine: str, asked: Statement, data):
+def started(engine: str, asked: Statement, data, **options):
     """An engine of a name over data by the names of tables; or over the data of the only table."""
     tables = tables_of(asked.rows)
     stored = data if isinstance(data, dict) else {tables[0].name: data}
     sources = {table.name: _source(stored[table.name], table) for table in tables}
     if engine in DATABASES:
-        return DATABASES[engine]({table.name: (table, sources[table.name]) for table in tables})
-    return ENGINES[engine](sources)
+        return DATABASES[engine]({table.name: (table, sources[table.name]) for table in tables}, **options)
+    return ENGINES[engine](sources, **options)
 
 
-def found(engine: str, asked: Statement, data, *, salt: str = SALT) -> ExactGroups:
+def found(engine: str, asked: Statement, data, *, salt: str = SALT, **options) -> ExactGroups:
     """What an engine finds."""
-    running = started(engine, asked, data)
+    running = started(engine, asked, data, **options)
     try:
         return running.run(asked, salt=salt).open_for_noise()
     finally:

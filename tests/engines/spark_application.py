@@ -90,7 +90,7 @@ def _nanoseconds(thread):
 
 def engine(sources, **options):
     """An engine in it."""
-    return SparkEngine(sources, session=application(), **options)
+    return SparkEngine(sources, session=application(), **({"sampling": "md5"} | options))
 
 
 @cache

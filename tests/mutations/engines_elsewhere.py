@@ -62,30 +62,6 @@ MUTANTS = (
         tests=("tests/engines/postgres/test_catalogue.py",),
     ),
     Mutant(
-        name="in PostgreSQL the engine's own hash prefers some groups",
-        edits=(
-            (
-                "engines/postgres/dialect.py",
-                "    for value in values:\n        match value.name if",
-                "    for value in values[:1]:\n        match value.name if",
-            ),
-        ),
-        tests=(
-            "tests/engines/postgres/test_dialect.py::TestPostgresDialect::test_its_own_hash_is_in_no_order_of_its_parts",
-        ),
-    ),
-    Mutant(
-        name="in PostgreSQL the engine's own hash folds both halves of a number",
-        edits=(
-            (
-                "engines/postgres/dialect.py",
-                'return native("HASHINT8EXTENDED", lower, native("HASHINT8EXTENDED", upper, before))',
-                'return native("HASHINT8EXTENDED", number, before)',
-            ),
-        ),
-        tests=("tests/engines/postgres/test_dialect.py::TestPostgresDialect::test_its_own_hash_ties_no_whole_numbers",),
-    ),
-    Mutant(
         name="in PostgreSQL rows may be hidden without a word",
         edits=(("engines/postgres/connection.py", '"row_security": "off",', '"row_security": "on",'),),
         tests=("tests/engines/postgres/test_catalogue.py",),

@@ -66,7 +66,7 @@ MUTANTS = (
         edits=(
             (
                 "engines/sql/rows.py",
-                'place = window(function("ROW_NUMBER"), within, [column(_HASH)])',
+                'place = window(function("ROW_NUMBER"), within, [column(_HASH), *ties])',
                 'place = window(function("ROW_NUMBER"), within, own)',
             ),
         ),
@@ -195,13 +195,6 @@ MUTANTS = (
             ),
         ),
         tests=(f"{DUCKDB}test_a_unit_lies_in_at_most_so_many_parts_also_if_a_column_is_called_rank",),
-    ),
-    Mutant(
-        name="in SQL the engine's own hash reads the number of a unit, in which others have a say",
-        edits=(("engines/sql/bounding.py", "_hashed(rows.owner, rows.shape.unit_kind),", "column(UNIT),"),),
-        tests=(
-            "tests/engines/duckdb/test_prepared.py::test_a_new_unit_changes_nothing_of_the_others_whatever_their_numbers",
-        ),
     ),
     Mutant(
         name="in SQL texts grow without an end",

@@ -19,6 +19,7 @@ from tests.mutations import (
     audited,
     canaries,
     engines,
+    engines_by_hash,
     engines_elsewhere,
     engines_in_sql,
     house,
@@ -32,8 +33,8 @@ from tests.mutations.mutants import ROOT, Mutant, run_suite
 from tests.sizes import FULL_SIZE
 
 MODULES = (
-    accounting, audit, audited, canaries, engines, engines_elsewhere, engines_in_sql, house, ledgers, mechanisms, noise,
-    plans, sessions,
+    accounting, audit, audited, canaries, engines, engines_by_hash, engines_elsewhere, engines_in_sql, house, ledgers,
+    mechanisms, noise, plans, sessions,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"

@@ -26,8 +26,8 @@ from sfumato.query.values.cells import typed
 
 ENGINES = {
     "reference": ReferenceEngine,
-    "duckdb": partial(DuckDBEngine, threads=1),
-    "duckdb in buckets": partial(DuckDBEngine, threads=1, buckets=3),
+    "duckdb": partial(DuckDBEngine, threads=1, sampling="md5"),
+    "duckdb in buckets": partial(DuckDBEngine, threads=1, buckets=3, sampling="md5"),
     "duckdb with its own hash": partial(DuckDBEngine, threads=1, sampling="native"),
 }
 DATABASES = {

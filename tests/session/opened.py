@@ -93,6 +93,7 @@ class RecordingEngine:
     """Keeps what it is asked, then answers as the engine behind it, or fails."""
 
     name = "recording"
+    sampling = "md5"
 
     def __init__(self, engine, *, fails=False):
         self._engine, self._fails = engine, fails

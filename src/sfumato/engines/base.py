@@ -44,6 +44,10 @@ class Engine(Protocol):
     def name(self) -> str:
         """What errors and receipts call it."""
 
+    @property
+    def sampling(self) -> str:
+        """What receipts call the hash by which groups and rows above a limit are sampled."""
+
     def run(self, statement: Statement, *, salt: str) -> Secret[ExactGroups]:
         """The measures of every non-empty group, as `Statement` says.
 

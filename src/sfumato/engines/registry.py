@@ -165,6 +165,11 @@ class SeveralEngines:
         self._engines, self._places = dict(engines), dict(places)
         self.name = " and ".join(self._engines)
 
+    @property
+    def sampling(self) -> str:
+        """See `Engine.sampling`; those of all of them."""
+        return " and ".join(dict.fromkeys(engine.sampling for engine in self._engines.values()))
+
     def run(self, statement: Statement, *, salt: str) -> Secret[ExactGroups]:
         """See `Engine.run`."""
         return self.one_for(tables_of(statement.rows)).run(statement, salt=salt)

@@ -1,8 +1,10 @@
-"""The salted hash by which rows and groups above a limit are sampled, in plain Python.
+"""The salted hashes by which rows and groups above a limit are sampled, and the one of all engines in plain Python.
 
-MD5 of a length-prefixed encoding of the salt, the unit and what is ranked: the same on every engine. What is kept of a
-unit depends on its own rows and the salt alone, never on other units or on the order of storage. MD5 serves as a
-pseudorandom function of a secret, fresh salt; the sensitivity bound holds for every salt and needs no property of it.
+An engine's own hash is the default: it reads values as they are stored. MD5 of a length-prefixed encoding of the salt,
+the unit and what is ranked is the same on every engine: it says who is in which part and which rows match, for as long
+as a policy holds, and it lets engines be compared row by row. With either, what is kept of a unit depends on its own
+rows and the salt alone, never on other units or on the order of storage. A hash serves as a pseudorandom function of a
+secret, fresh salt; the sensitivity bound holds for every salt and needs no property of it.
 """
 
 from collections import defaultdict
@@ -28,6 +30,18 @@ class Sampling(StrEnum):
 
     NATIVE = "native"
     """The engine's own, which is faster, and may be another one in its next version."""
+
+    def named(self, engine: str) -> str:
+        """What receipts call it.
+
+        Args:
+            engine: The name of the engine.
+
+        Example:
+            >>> Sampling.NATIVE.named("duckdb"), Sampling.MD5.named("duckdb")
+            ('native (duckdb)', 'md5')
+        """
+        return f"{self} ({engine})" if self is Sampling.NATIVE else str(self)
 
 
 def sampling_of(name: str) -> Sampling:

@@ -6,7 +6,7 @@ from tests.engines.sql.dialect_contract import DialectContract
 from tests.engines.sql.test_dialect import UNIVERSAL
 
 from sfumato.engines.duckdb.dialect import IDIOMS as ALL
-from sfumato.engines.postgres.dialect import IDIOMS
+from sfumato.engines.postgres.dialect import _HASHED, IDIOMS
 
 
 @pytest.fixture
@@ -19,6 +19,6 @@ class TestPostgresDialect(DialectContract):
 
 
 def test_the_table_is_complete():
-    within_native_hash = {"hashed_whole", "hashed_time"}
-    assert set(IDIOMS) >= set(ALL) - {"md5_number"} - within_native_hash
+    of_thresholds = {"numbered_hash", "nth_least"}
+    assert set(IDIOMS) | set(_HASHED) >= set(ALL) - {"md5_number"} - of_thresholds
     assert UNIVERSAL.isdisjoint(IDIOMS)

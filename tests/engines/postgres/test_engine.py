@@ -15,6 +15,7 @@ from tests.engines import postgres_tables
 from tests.engines.engine_contract import BUSY, EngineContract, visited, visits
 from tests.engines.in_postgres import answer, connection
 from tests.engines.marks import never
+from tests.engines.own_hash_contract import OwnHashContract
 from tests.engines.postgres_server import OWNER, OWNER_PASSWORD, READER, READER_PASSWORD, server
 from tests.engines.postgres_tables import loaded
 from tests.engines.reading_contract import PEOPLE, QUESTION, RECORDS, ReadingContract
@@ -63,6 +64,10 @@ def engine():
 
 class TestPostgresEngine(EngineContract):
     test_keys_are_compared_exactly = never(NO_NUL)(EngineContract.test_keys_are_compared_exactly)
+
+
+class TestPostgresOwnHash(OwnHashContract):
+    pass
 
 
 class TestReadingByPostgres(ReadingContract):
@@ -394,7 +399,8 @@ def test_a_server_without_md5_draws_other_samples_within_the_same_limits():
     )  # fmt: skip
     server().execute("REVOKE EXECUTE ON FUNCTION md5(text) FROM PUBLIC")
     try:
-        with own_engine((table, address)) as engine:
+        with own_engine((table, address), sampling="md5") as engine:
+            assert engine.sampling == "sha256"
             assert "SHA256" in engine.sql(asked)
             counts = by_place(engine.run(asked, salt=SALT).open_for_noise())
             assert sum(map(sum, counts.values())) == 16

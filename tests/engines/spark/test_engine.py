@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from tests.engines import running, spark_application
 from tests.engines.engine_contract import BUSY, BY_KEY, UNBOUND, EngineContract, visited, visits
+from tests.engines.own_hash_contract import OwnHashContract
 from tests.engines.reading_contract import EXPECTED, PEOPLE, QUESTION, RECORDS, ReadingContract
 from tests.engines.running import SALT, ask, by_place, found, statement
 from tests.engines.spark_application import address, application
@@ -43,6 +44,10 @@ class TestSparkEngine(EngineContract):
     pass
 
 
+class TestSparkOwnHash(OwnHashContract):
+    pass
+
+
 class TestReadingBySpark(ReadingContract):
     """What is read in a stored value is tested in one query each in `sql/dialects/test_spark.py`."""
 
@@ -53,6 +58,7 @@ class TestReadingBySpark(ReadingContract):
 
 def answered(source, table, asked, *, accepted_risks=(), **options):
     """What an engine finds in a source that Spark has."""
+    options = {"sampling": "md5"} | options
     running = SparkEngine({table.name: open_in_place(source, table, accepted_risks=accepted_risks)}, **options)
     try:
         return by_place(running.run(asked, salt=SALT).open_for_noise())

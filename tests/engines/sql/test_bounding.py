@@ -4,7 +4,9 @@ Limits that cannot bind are left away, and nothing else: entries are allowed the
 """
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
+from types import MappingProxyType
 
 import pyarrow as pa
 import pytest
@@ -12,12 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.in_sql import database, run
 
-from sfumato.engines.duckdb.dialect import DUCKDB
+from sfumato.engines.duckdb.dialect import DUCKDB, IDIOMS, _Writer
 from sfumato.engines.reference.engine import Entry, allowances
 from sfumato.engines.sampling import Sampling
 from sfumato.engines.sql.bounding import ABOVE, ALLOWED, ENTRIES, Bounding, above, binding_limits, bounded, needs_order
+from sfumato.engines.sql.dialect import writing
 from sfumato.engines.sql.entries import grouped_rows
-from sfumato.engines.sql.expressions.terms import column, select, table
+from sfumato.engines.sql.expressions.terms import cast, column, select, table, whole
 from sfumato.engines.sql.lists import list_table
 from sfumato.engines.sql.rows import SqlRelation
 from sfumato.privacy.neighbors import UnitColumn
@@ -93,7 +96,7 @@ def in_sql(own, found, query):
     for group in own_lists:
         database().register(group.table, list_table(group))
     try:
-        rows = run(query, **{ENTRIES: pa.table(columns), ABOVE: _above(own, pa.table(columns))})
+        rows = run(query, own.dialect, **{ENTRIES: pa.table(columns), ABOVE: _above(own, pa.table(columns))})
     finally:
         for group in own_lists:
             database().unregister(group.table)
@@ -162,13 +165,35 @@ def test_all_cells_of_a_group_stay_with_it():
     assert list(kept.values()) == [2, 2]
 
 
-def test_salts_choose_which_groups_stay():
+@pytest.mark.parametrize("sampling", Sampling)
+def test_salts_choose_which_groups_stay(sampling):
     found = entries({("u", *keys, "a"): 1 for keys in product("xyz", "ab")}, has_cells=False)
     kept = set()
     for salt in range(20):
-        own = bounding(Limits(max_groups_per_unit=1), has_cells=False, salt=f"{salt:032x}")
+        own = bounding(Limits(max_groups_per_unit=1), has_cells=False, sampling=sampling, salt=f"{salt:032x}")
         kept |= {place for place, rows in allowed_in_sql(own, found).items() if rows}
     assert len(kept) > 3
+
+
+class _Tying(_Writer):
+    TRANSFORMS = MappingProxyType(
+        {**_Writer.TRANSFORMS, **writing({**IDIOMS, "native_hash": lambda *_: cast(whole(7), "UBIGINT")})}
+    )
+
+
+TYING = replace(DUCKDB, writer=_Tying)
+"""A dialect whose own hash is the same of everything."""
+
+
+@pytest.mark.parametrize("has_cells", [False, True])
+@given(st.permutations(list(product("u", "xyz", "ab", "ab"))))
+def test_entries_of_one_hash_are_kept_in_the_order_of_their_keys(has_cells, places):
+    found = entries(dict.fromkeys(places, 1), has_cells=has_cells)
+    limits = Limits(max_groups_per_unit=2, max_rows_per_unit=3)
+    own = bounding(limits, has_cells=has_cells, sampling=Sampling.NATIVE, dialect=TYING)
+    allowed = {place: rows for place, rows in allowed_in_sql(own, found).items() if rows}
+    by_cell = {("u", "x", "a", "a"): 1, ("u", "x", "a", "b"): 1, ("u", "x", "b", "a"): 1}
+    assert allowed == (by_cell if has_cells else {("u", "x", "a"): 2, ("u", "x", "b"): 1})
 
 
 def limits(groups, per_group, rows):

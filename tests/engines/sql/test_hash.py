@@ -10,7 +10,7 @@ from tests.expressions_of import DOUBLES, cells
 from sfumato.engines.sampling import encoded as encoded_in_python
 from sfumato.engines.sampling import rank_hash as rank_hash_in_python
 from sfumato.engines.sql.expressions.terms import aliased, column, function, select, table
-from sfumato.engines.sql.rows import encoded, halved, halves, rank_hash, rank_text
+from sfumato.engines.sql.hashes import encoded, halved, halves, rank_hash, rank_text
 from sfumato.query.model.kinds import Kind
 
 SALT = "00112233445566778899aabbccddeeff"

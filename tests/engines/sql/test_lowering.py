@@ -51,6 +51,7 @@ def visits(unit=None, **columns):
 
 
 def lowered(asked, declared=None, *, dialect=DUCKDB, **settings):
+    settings = {"sampling": Sampling.MD5} | settings
     return lower(statement(asked, declared or visits()), CATALOGUE, dialect=dialect, salt=SALT, **settings)
 
 

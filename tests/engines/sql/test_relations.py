@@ -14,6 +14,7 @@ from tests.strategies import database, policy, stored
 from sfumato.engines.duckdb.dialect import sql
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.reference.relations import relation_rows
+from sfumato.engines.sampling import Sampling
 from sfumato.engines.sources.sources import ArrowData
 from sfumato.engines.sql.expressions.terms import column, select, table
 from sfumato.engines.sql.relations import lower_join, lower_relation, lower_semi_join
@@ -31,7 +32,7 @@ SALT = "00112233445566778899aabbccddeeff"
 def in_sql(relation, data):
     """The rows of a relation, the unit first."""
     engine = DuckDBEngine(data)
-    rows = lower_relation(relation, engine._prepared.catalogue(relation), salt=SALT)
+    rows = lower_relation(relation, engine._prepared.catalogue(relation), salt=SALT, sampling=Sampling.MD5)
     query = select([column(name) for name in rows.selected], rows.query)
     found = engine._database.execute(sql(query)).fetchall()
     engine.close()

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.engines.in_sql import run
+from tests.engines.sql.test_bounding import TYING
 
-from sfumato.engines.sampling import encoded, least, rank_hash
+from sfumato.engines.sampling import Sampling, encoded, least, rank_hash
 from sfumato.engines.sql.expressions.terms import column, function, is_null, select, table
 from sfumato.engines.sql.rows import ENCODING, NUMBER, OWNER, SqlRelation, least_ranked, names_of
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
@@ -67,7 +68,7 @@ def test_numbers_of_units_are_looked_up_where_they_are_hashed():
 
 def kept(rows, most, **asked):
     cells = {"u": [u for u, _ in rows], "c0": [u for u, _ in rows], "c1": pa.array([v for _, v in rows], pa.int64())}
-    query = least_ranked(RANKED, most, salt=SALT, encodings=[*RANKED.unit_encoding, *RANKED.encodings], **asked)
+    query = least_ranked(RANKED, most, order=RANKED.order(SALT, Sampling.MD5), **asked)
     return sorted(run(query, cells=pa.table(cells)), key=repr)
 
 
@@ -84,3 +85,12 @@ def test_some_rows_are_kept_in_any_case(rows):
     found = kept(rows, 1, within=[*RANKED.unit, v], kept=[is_null(v)])
     once = [row for row in dict.fromkeys(rows) if row[1] is not None]
     assert found == sorted([(u, u, v) for u, v in once + [row for row in rows if row[1] is None]], key=repr)
+
+
+@given(st.permutations([("a", v) for v in (None, *range(6))]))
+def test_rows_of_one_hash_are_kept_in_the_order_of_their_columns(rows):
+    cells = {"u": [u for u, _ in rows], "c0": [u for u, _ in rows], "c1": pa.array([v for _, v in rows], pa.int64())}
+    order = RANKED.order(SALT, Sampling.NATIVE)
+    query = least_ranked(RANKED, 2, within=RANKED.unit, order=order)
+    assert len(run(query, cells=pa.table(cells))) == 2
+    assert sorted(run(query, TYING, cells=pa.table(cells))) == [("a", "a", 0), ("a", "a", 1)]  # NULL is the last

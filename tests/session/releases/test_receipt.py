@@ -1,9 +1,10 @@
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from tests.query.planned import PEOPLE, N, ref
 from tests.session.desk import asked, desk, rows
+from tests.session.opened import shop
 
 import sfumato as sf
 from sfumato.accounting.composition.basic import BasicAccountant
@@ -60,3 +61,17 @@ def test_the_event_is_priced_at_the_guarantee(statistics):
 def test_a_receipt_without_a_finite_guarantee_is_refused(receipt):
     with pytest.raises(ParameterError, match="finite"):
         receipt_from_dict(receipt.to_dict() | {"guarantee": encode_guarantee(sf.NO_GUARANTEE)})
+
+
+@pytest.mark.parametrize(("options", "named"), [({}, "native (duckdb)"), ({"sampling": "md5"}, "md5")])
+def test_a_receipt_names_the_hash_by_which_rows_above_a_bound_were_chosen(options, named):
+    with shop(engine_options=options) as session:
+        receipt = session.sql("SELECT COUNT(*) AS n FROM lines", epsilon=1).receipt
+    assert receipt.sampling == named
+    assert receipt_from_dict(json.loads(receipt.to_json())).sampling == named
+
+
+def test_a_receipt_of_an_older_version_names_no_hash(receipt):
+    stored = json.loads(receipt.to_json())
+    del stored["sampling"]
+    assert receipt_from_dict(stored) == replace(receipt, sampling=None)

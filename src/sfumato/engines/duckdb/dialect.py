@@ -9,6 +9,7 @@ from sqlglot.generators.duckdb import DuckDBGenerator
 from sfumato.engines.sql.dialect import Idioms, SqlDialect, writing
 from sfumato.engines.sql.expressions.kinds import BELOW, BEYOND, scaled_by
 from sfumato.engines.sql.expressions.terms import (
+    TYPES,
     Sql,
     all_of,
     any_of,
@@ -26,6 +27,7 @@ from sfumato.engines.sql.expressions.terms import (
 )
 from sfumato.engines.sql.expressions.texts import in_re2, liked
 from sfumato.query.model.functions import MAX_TEXT
+from sfumato.query.model.kinds import Kind
 from sfumato.query.model.texts import (
     ALPHABETS,
     OTHERWISE_LOWERED,
@@ -120,6 +122,12 @@ def _seconds_later(moment: Sql, count: Sql) -> Sql:
     return operation(exp.Add, moment, function("TO_MICROSECONDS", microseconds))
 
 
+def _numbered(hashed: Sql, number: Sql, bits: Sql) -> Sql:
+    """The hash without its last bits, in their place a number of so many bits: all of it fits 63 bits."""
+    shortened = operation(exp.BitwiseRightShift, hashed, figure(int(bits.name) + 1))
+    return cast(operation(exp.BitwiseOr, operation(exp.BitwiseLeftShift, shortened, bits), number), "BIGINT")
+
+
 IDIOMS: Final[Idioms] = {
     # as the only element of a list
     "named_in": lambda value, body: function(
@@ -190,10 +198,13 @@ IDIOMS: Final[Idioms] = {
     "md5_number": _call("MD5_NUMBER"),
     "md5_text": _call("MD5"),
     "sha256_text": _call("SHA256"),
-    "hashed_whole": lambda value: value,
-    "hashed_time": lambda value: value,
+    # equal numbers of two types have two hashes
+    **{f"hashed_{kind}": _cast_to(TYPES[kind]) for kind in Kind},
+    "hashed_place": _cast_to("BIGINT"),
     # that of several values is XORed together of theirs, which once more hashed is in no order of theirs
     "native_hash": lambda salt, *values: function("HASH", function("HASH", salt, *values)),
+    "numbered_hash": _numbered,
+    "nth_least": lambda value, place: function("LIST_LAST", function("MIN", value, place)),
 }
 
 
@@ -201,5 +212,5 @@ class _Writer(DuckDBGenerator):
     TRANSFORMS = {**DuckDBGenerator.TRANSFORMS, **writing(IDIOMS)}  # noqa: RUF012 # as the library declares it
 
 
-DUCKDB: Final = SqlDialect(writer=_Writer, base="duckdb", halves_hashes=True, orders_few=True)
+DUCKDB: Final = SqlDialect(writer=_Writer, base="duckdb", halves_hashes=True, orders_few=True, finds_ranks=True)
 sql: Final = DUCKDB.sql

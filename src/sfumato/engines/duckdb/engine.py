@@ -41,8 +41,8 @@ class DuckDBEngine:
 
     Args:
         sources: Where the rows of each table come from; nothing of them is read before the first run.
-        sampling: By which hash units above a limit are sampled: `"md5"` as on every engine, or `"native"`, which is
-            faster and keeps the same limits.
+        sampling: By which hash units above a limit are sampled: `"native"`, the engine's own, or `"md5"`, which is
+            slower and keeps the same rows on every engine.
         memory_limit: The most memory to use, as `"4GB"`; None leaves the engine's own.
         threads: How many threads to use; None leaves the engine's own.
         buckets: In how many parts units are handled one after the other where rows have owners, and groups by the
@@ -55,7 +55,7 @@ class DuckDBEngine:
     name = "duckdb"
 
     def __init__(
-        self, sources: Mapping[str, DataSource], *, sampling: str = "md5", memory_limit: str | None = None,
+        self, sources: Mapping[str, DataSource], *, sampling: str = "native", memory_limit: str | None = None,
         threads: int | None = None, buckets: int = 1,
     ) -> None:  # fmt: skip
         self._sampling = sampling_of(sampling)
@@ -90,6 +90,11 @@ class DuckDBEngine:
                         for batch in reader:
                             columns = {name: batch[name].to_numpy(zero_copy_only=False) for name in batch.schema.names}
                             yield Secret(exact_groups(lowered, columns))
+
+    @property
+    def sampling(self) -> str:
+        """See `Engine.sampling`."""
+        return self._sampling.named(self.name)
 
     def sql(self, statement: Statement, /) -> str:
         """See `Engine.sql`; tables are called as the policy calls them."""

@@ -28,8 +28,9 @@ from sfumato.engines.sql.expressions.terms import (
     window,
 )
 from sfumato.engines.sql.expressions.terms import table as name_of
+from sfumato.engines.sql.hashes import encoded
 from sfumato.engines.sql.relations import Catalogue
-from sfumato.engines.sql.rows import ENCODING, NUMBER, OWNER, UNIT, encoded, names_of
+from sfumato.engines.sql.rows import ENCODING, NUMBER, OWNER, UNIT, names_of
 from sfumato.engines.sql.sources import is_computed, owned_rows, typed_columns
 from sfumato.errors import EngineError
 from sfumato.query.model.kinds import Kind

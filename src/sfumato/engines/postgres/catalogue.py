@@ -168,11 +168,7 @@ class StoredTable:
     @property
     def whole(self) -> exp.Select:
         """The same, with numerics as text, which has all of their digits."""
-        terms = {
-            name: cast(one.of(name), "VARCHAR") if one.storage in _NUMERICS else one.of(name)
-            for name, one in self.columns.items()
-        }
-        return select([aliased(term, name) for name, term in terms.items()], self.name)
+        return select([aliased(_whole_cell(one, name), name) for name, one in self.columns.items()], self.name)
 
     @property
     def storage(self) -> Mapping[str, str]:
@@ -327,6 +323,13 @@ def reading(name: str, *, schema: str, form: str) -> ReadColumn | None:
     return _READINGS.get(name) if schema == "pg_catalog" else None
 
 
+def _whole_cell(read: ReadColumn, name: str) -> Sql:
+    """A cell as it is kept for later: a numeric as text, a whole number in 64 bits."""
+    if read.storage in _NUMERICS:
+        return cast(read.of(name), "VARCHAR")
+    return cast(read.of(name), "BIGINT") if read.storage == "BIGINT" else read.of(name)
+
+
 def _as(storage: str) -> ReadColumn:
     return ReadColumn(storage=storage, read=lambda value: cast(value, storage))
 
@@ -336,7 +339,8 @@ def _timestamp(value: Sql) -> Sql:
 
 
 _READINGS: Final[Mapping[str, ReadColumn]] = {
-    **dict.fromkeys(("int2", "int4", "int8"), _as("BIGINT")),
+    # not cast to 64 bits, of which the planner would know nothing: how many different ones there are, how they spread
+    **dict.fromkeys(("int2", "int4", "int8"), ReadColumn(storage="BIGINT", read=lambda value: value)),
     **dict.fromkeys(("float4", "float8"), _as("DOUBLE")),
     **dict.fromkeys(_TEXTS, _as("VARCHAR")),
     "bool": ReadColumn(storage="BOOLEAN", read=lambda value: value),

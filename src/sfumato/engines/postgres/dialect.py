@@ -5,6 +5,8 @@ raise within the range of `values.numbers`. Text is compared by code points, wha
 has: each constant and each cast to text says COLLATE "C".
 """
 
+from collections.abc import Callable, Mapping
+from datetime import date
 from typing import Final
 
 from sqlglot import exp
@@ -15,11 +17,21 @@ from sfumato.engines.postgres.texts import TEXTS
 from sfumato.engines.postgres.times import TIMES
 from sfumato.engines.sql.dialect import Idioms, SqlDialect, native, writing
 from sfumato.engines.sql.expressions.kinds import within_range
-from sfumato.engines.sql.expressions.terms import Sql, all_of, between, case, cast, double, figure, operation, text
+from sfumato.engines.sql.expressions.terms import (
+    Sql,
+    all_of,
+    between,
+    case,
+    cast,
+    constant,
+    double,
+    figure,
+    operation,
+    text,
+)
 from sfumato.query.values.cells import MAX_INT64, MIN_INT64
 from sfumato.query.values.numbers import FINEST, LARGEST
 
-_UUID: Final = exp.DataType.build("UUID", dialect="postgres")
 _HALF: Final = 32
 _BYTES: Final = 16
 _ROUNDED: Final = 2.0 ** (FINEST + 52)
@@ -53,22 +65,34 @@ def _native_hash(salt: Sql, *values: Sql) -> Sql:
     """A chain: each value is hashed with the 64 bits of the hash before it as seed, and so the last mixes them all."""
     found: Sql = native("HASHTEXTEXTENDED", salt, figure(0))
     for value in values:
-        match value.name if isinstance(value, exp.Anonymous) else "":
-            case "hashed_whole":
-                found = _hash_of_whole(value, found)
-            case "hashed_time":  # of its text: the engine hashes it as a whole number
-                found = native("HASHTEXTEXTENDED", TIMES["time_in_full"](*value.expressions), found)
-            case _:  # as the type of the value is hashed; of a record of one value it is the hash of that
-                found = native("HASH_RECORD_EXTENDED", native("ROW", value), found)
+        found = _HASHED[value.name](value.expressions[0], found)
     return found
 
 
 def _hash_of_whole(value: Sql, before: Sql) -> Sql:
     """Of the upper half and then of the lower one: the engine folds both into 32 bits, so that numbers would tie."""
-    number = cast(value.expressions[0], "BIGINT")
+    number = cast(value, "BIGINT")
     upper = operation(exp.BitwiseRightShift, number, figure(_HALF))
     lower = operation(exp.BitwiseAnd, number.copy(), figure(2**_HALF - 1))
     return native("HASHINT8EXTENDED", lower, native("HASHINT8EXTENDED", upper, before))
+
+
+def _hash_of_small(value: Sql, before: Sql) -> Sql:
+    """Of 32 bits."""
+    return native("HASHINT4EXTENDED", cast(value, "INTEGER"), before)
+
+
+_HASHED: Final[Mapping[str, Callable[[Sql, Sql], Sql]]] = {
+    "hashed_integer": _hash_of_whole,
+    "hashed_float": lambda value, before: native("HASHFLOAT8EXTENDED", value, before),
+    "hashed_text": lambda value, before: native("HASHTEXTEXTENDED", value, before),
+    "hashed_boolean": _hash_of_small,
+    "hashed_date": lambda value, before: _hash_of_small(operation(exp.Sub, value, constant(date.min)), before),
+    # of its text: the engine hashes it as a whole number
+    "hashed_timestamp": lambda value, before: native("HASHTEXTEXTENDED", TIMES["time_in_full"](value), before),
+    "hashed_place": _hash_of_small,
+}
+"""For each kind of value the hash of one, with the hash before it as seed."""
 
 
 def _sha256_text(value: Sql) -> Sql:
@@ -148,7 +172,7 @@ IDIOMS: Final[Idioms] = {
     "high_bits": _high_bits,
     "low_bits": lambda total, low_bits: cast(_rest(cast(total, "HUGEINT"), _power_of_two(low_bits)), "BIGINT"),
     # hashes
-    "md5_text": lambda message: exp.Cast(this=native("MD5", message), to=_UUID),  # 16 bytes, in the order of digits
+    "md5_text": lambda message: cast(native("MD5", message), "VARCHAR"),  # which says in which order texts are
     "sha256_text": _sha256_text,
     "native_hash": _native_hash,
 }
@@ -186,10 +210,10 @@ class _Writer(PostgresGenerator):
 
 
 def _half_of_sha256(message: Sql) -> Sql:
-    """The first half of SHA-256, as 16 bytes."""
+    """The first half of SHA-256, in hexadecimal digits."""
     hashed = native("SHA256", native("CONVERT_TO", message, text("UTF8")))
     digits = native("ENCODE", native("SUBSTR", hashed, figure(1), figure(_BYTES)), text("hex"))
-    return exp.Cast(this=digits, to=_UUID)
+    return cast(digits, "VARCHAR")
 
 
 class _WriterWithoutMD5(_Writer):

@@ -15,7 +15,7 @@ from sfumato.engines.base import ExactGroups, failing
 from sfumato.engines.postgres.catalogue import StoredTable, check_server, stored
 from sfumato.engines.postgres.connection import FAILURES, Connection, Transaction, cause_of
 from sfumato.engines.postgres.dialect import POSTGRES, POSTGRES_WITHOUT_MD5, sql
-from sfumato.engines.sampling import sampling_of
+from sfumato.engines.sampling import Sampling, sampling_of
 from sfumato.engines.sources.sources import Opened, PostgresAddress, PostgresData
 from sfumato.engines.sql.dialect import SqlDialect
 from sfumato.engines.sql.lists import list_query
@@ -51,9 +51,8 @@ class PostgresEngine:
 
     Args:
         sources: Where the rows of each table are; the catalog is asked for them now, and no row before the first run.
-        sampling: By which hash units above a limit are sampled: `"md5"` as on every engine, or `"native"`, which is
-            faster, keeps the same limits, and may choose others in the next version of PostgreSQL. Where the server
-            has no MD5, SHA-256 serves instead.
+        sampling: By which hash units above a limit are sampled: `"native"`, the server's own, or `"md5"`, which is
+            slower and keeps the same rows on every engine. Where the server has no MD5, SHA-256 serves instead.
         statement_timeout: After how many seconds a query is given up; what was charged for it stays charged.
         work_mem: The memory of each step of a query before it spills to disk, as `"256MB"`; None leaves the server's.
         allow_writing_role: Whether a role is accepted that could change the tables. Queries run in transactions that
@@ -67,7 +66,7 @@ class PostgresEngine:
     name = "postgres"
 
     def __init__(
-        self, sources: Mapping[str, Opened], *, sampling: str = "md5", statement_timeout: int = 3_600,
+        self, sources: Mapping[str, Opened], *, sampling: str = "native", statement_timeout: int = 3_600,
         work_mem: str | None = None, allow_writing_role: bool = False,
     ) -> None:  # fmt: skip
         self._sampling = sampling_of(sampling)
@@ -107,6 +106,13 @@ class PostgresEngine:
         with self._lock, failing(self.name, phase, FAILURES), self._connection.transaction() as asked:
             for batch in asked.batches(self._dialect.sql(self._tables.whole(asked, table))):
                 yield pa.Table.from_batches([batch])
+
+    @property
+    def sampling(self) -> str:
+        """See `Engine.sampling`."""
+        if self._sampling is Sampling.MD5 and self._dialect is POSTGRES_WITHOUT_MD5:
+            return "sha256"
+        return self._sampling.named(self.name)
 
     def sql(self, statement: Statement, /) -> str:
         """See `Engine.sql`; tables are called as the policy calls them."""

@@ -61,6 +61,7 @@ class ReferenceEngine:
     """
 
     name = "reference"
+    sampling = "md5"
 
     def __init__(self, sources: Mapping[str, DataSource]) -> None:
         self._sources = dict(sources)

@@ -14,6 +14,7 @@ from sqlglot.generators.spark import SparkGenerator
 from sfumato.engines.sql.dialect import Idioms, SqlDialect, native, writing
 from sfumato.engines.sql.expressions.kinds import BELOW, BEYOND, scaled_by
 from sfumato.engines.sql.expressions.terms import (
+    TYPES,
     Sql,
     all_of,
     case,
@@ -30,6 +31,7 @@ from sfumato.engines.sql.expressions.terms import (
 )
 from sfumato.engines.sql.expressions.texts import in_java, liked
 from sfumato.query.model.functions import MAX_TEXT
+from sfumato.query.model.kinds import Kind
 from sfumato.query.model.texts import WordPlace
 from sfumato.query.values.cells import MAX_INT64
 
@@ -244,8 +246,8 @@ IDIOMS: Final[Idioms] = {
     # hashes
     "md5_text": _call("MD5"),
     "sha256_text": lambda value: function("SHA2", value, figure(256)),
-    "hashed_whole": lambda value: value,
-    "hashed_time": lambda value: value,
+    **{f"hashed_{kind}": _cast_to(TYPES[kind]) for kind in Kind},  # equal numbers of two types have two hashes
+    "hashed_place": _cast_to("BIGINT"),
     "native_hash": _call("XXHASH64"),
 }
 

@@ -33,8 +33,8 @@ class SparkEngine:
             it is. None, with neither of the next two: that of the DataFrames among the sources.
         master: A cluster to start an application on, as `"local[4]"` or `"spark://host:7077"`.
         remote: A Spark Connect server, as `"sc://host:15002"`.
-        sampling: By which hash units above a limit are sampled: `"md5"` as on every engine, or `"native"`, which is
-            faster and keeps the same limits.
+        sampling: By which hash units above a limit are sampled: `"native"`, the engine's own, or `"md5"`, which is
+            slower and keeps the same rows on every engine.
 
     Raises:
         ParameterError: A setting that cannot be used, no such table, or one that cannot be read as declared.
@@ -45,7 +45,7 @@ class SparkEngine:
 
     def __init__(
         self, sources: Mapping[str, Opened], *, session: Any = None, master: str | None = None,
-        remote: str | None = None, sampling: str = "md5",
+        remote: str | None = None, sampling: str = "native",
     ) -> None:  # fmt: skip
         self._sampling = sampling_of(sampling)
         with self._failing("opened a source"):
@@ -78,6 +78,11 @@ class SparkEngine:
         """See `Whole.rows`."""
         with self._failing("read all rows of a table"):
             yield self._own.spark.sql(sql(self._tables.whole(table))).toArrow()
+
+    @property
+    def sampling(self) -> str:
+        """See `Engine.sampling`."""
+        return self._sampling.named(self.name)
 
     def sql(self, statement: Statement, /) -> str:
         """See `Engine.sql`; tables are called as the policy calls them."""

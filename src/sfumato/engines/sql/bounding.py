@@ -28,12 +28,11 @@ from sfumato.engines.sql.expressions.terms import (
     same,
     select,
     table,
-    text,
     window,
 )
-from sfumato.engines.sql.rows import UNIT, halved, halves, rank_hash, rank_text
+from sfumato.engines.sql.hashes import halved, halves, native_hash, rank_hash, rank_text
+from sfumato.engines.sql.rows import UNIT
 from sfumato.query.analysis.bounding import least
-from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Limits
 from sfumato.query.model.statement import Measure, Statement
 
@@ -44,7 +43,6 @@ ENTRIES, ABOVE = "entries", "above"
 """The entries, and the units that are above a limit."""
 
 _PLACE, _SUM = "p", "s"
-_OF_64_BITS: Final = {Kind.INTEGER: "hashed_whole", Kind.TIMESTAMP: "hashed_time"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +149,7 @@ def bounded(bounding: Bounding) -> exp.Select:
 
 def _ordered(bounding: Bounding) -> exp.Select:
     """The entries, of the units above alone if those were told, with what puts them in order."""
-    hashes = [aliased(_hash(bounding, by), name) for name, by in bounding.hashes.items()]
+    hashes = [aliased(hash_of(bounding, by), name) for name, by in bounding.hashes.items()]
     hashed = select([*(column(name, "r") for name in bounding.entry), *hashes], table(ENTRIES))
     if bounding.dialect.orders_few:
         hashed = joined(hashed, table(ABOVE), "o", on=same(UNIT, "r", "o"), how="semi")
@@ -161,22 +159,13 @@ def _ordered(bounding: Bounding) -> exp.Select:
     return halved(hashed, bounding.entry, list(bounding.hashes)) if bounding.has_halves else hashed
 
 
-def _hash(bounding: Bounding, by: Sequence[GroupColumn]) -> Sql:
+def hash_of(bounding: Bounding, by: Sequence[GroupColumn]) -> Sql:
     """The hash of a unit and some columns; never of its number, which other units have a say in."""
+    rows = bounding.rows.relation
     if bounding.sampling is Sampling.NATIVE:
-        rows = bounding.rows.relation
-        unit = () if rows.shape.unit_kind is None else (_hashed(rows.owner, rows.shape.unit_kind),)
-        values = (group.column if group.values is not None else _hashed(group.column, group.kind) for group in by)
-        return function("native_hash", text(bounding.salt), *unit, *values)
-    encodings = (group.encoding for group in by)
+        return native_hash(bounding.salt, [*rows.unit_hashed, *(group.hashed for group in by)])
     rank = rank_hash if bounding.has_halves else rank_text
-    return rank(bounding.salt, [*bounding.rows.relation.unit_encoding, *encodings])
-
-
-def _hashed(value: Sql, kind: Kind) -> Sql:
-    """A value for the engine's own hash, which may have to be told that it has 64 bits."""
-    idiom = _OF_64_BITS.get(kind)
-    return value if idiom is None else function(idiom, value)
+    return rank(bounding.salt, [*rows.unit_encoding, *(group.encoding for group in by)])
 
 
 def _of_groups(query: exp.Select, bounding: Bounding) -> exp.Select:

@@ -37,6 +37,7 @@ class SqlDialect:
         halves_hashes: Whether a hash is a number, which is put in order as two halves; else it is one text.
         orders_few: Whether units above a limit are told first, and only their entries put in order; else all entries
             are put in order at once, which is better where a query is not computed once to be read twice.
+        finds_ranks: Whether it finds the least few numbers of a group without sorting them, by the idiom `nth_least`.
         gathers_units: Whether all rows of a unit are sent to one place before anything is added up, so that its entries
             need not be sent once more to be put in order: where rows are on several machines.
     """
@@ -45,6 +46,7 @@ class SqlDialect:
     base: str
     halves_hashes: bool = False
     orders_few: bool = False
+    finds_ranks: bool = False
     gathers_units: bool = False
 
     def sql(self, query: exp.Expr, *, pretty: bool = False) -> str:

@@ -31,7 +31,8 @@ from sfumato.engines.sql.expressions.terms import (
     table,
     whole,
 )  # fmt: skip
-from sfumato.engines.sql.rows import ENCODING, SqlRelation, encoded
+from sfumato.engines.sql.hashes import encoded, hashed, place_hashed
+from sfumato.engines.sql.rows import ENCODING, SqlRelation
 from sfumato.query.model.expressions import Expression
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Key
@@ -88,10 +89,28 @@ class GroupColumn:
 
     @property
     def encoding(self) -> tuple[Sql, ...]:
-        """Its value as the salted hash reads it; from the list, if it has one."""
+        """Its value as MD5 reads it; from the list, if it has one."""
         if self.values is not None:
             return (column(ENCODING, self.table),)
         return encoded(self.column, self.kind, nullable=False)
+
+    @property
+    def hashed(self) -> tuple[Sql, ...]:
+        """What the engine's own hash reads of it: its value, or its place in the list."""
+        return place_hashed(self.column) if self.values is not None else hashed(self.column, self.kind, nullable=False)
+
+    @property
+    def count(self) -> int | None:
+        """How many values are public; None of those that are private."""
+        if self.span is not None:
+            return self.span[1] - self.span[0] + 1
+        return None if self.values is None else len(self.values)
+
+    @property
+    def place(self) -> Sql:
+        """Which of the public values it is, from 0 on."""
+        place = cast(self.column, "BIGINT")
+        return operation(exp.Sub, place, whole(self.span[0])) if self.span is not None else place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

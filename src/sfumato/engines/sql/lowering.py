@@ -54,6 +54,7 @@ from sfumato.engines.sql.expressions.terms import (
 )
 from sfumato.engines.sql.relations import Catalogue, lower_relation
 from sfumato.engines.sql.rows import UNIT, SqlRelation
+from sfumato.engines.sql.thresholds import LAST, has_thresholds, kept_entries, last_kept
 from sfumato.query.analysis.bounding import least
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.relations import PeoplePart, lineage
@@ -101,7 +102,7 @@ class Lowered:
 
 
 def lower(
-    statement: Statement, catalogue: Catalogue, *, dialect: SqlDialect, salt: str, sampling: Sampling = Sampling.MD5,
+    statement: Statement, catalogue: Catalogue, *, dialect: SqlDialect, salt: str, sampling: Sampling = Sampling.NATIVE,
     bucket: tuple[int, int] | None = None,
 ) -> Lowered:  # fmt: skip
     """The SQL of a statement.
@@ -114,7 +115,7 @@ def lower(
         sampling: By which hash.
         bucket: Which of how many buckets to compute: of units where rows have owners, else of groups; None for all.
     """
-    rows = lower_relation(statement.rows, catalogue, salt=salt)
+    rows = lower_relation(statement.rows, catalogue, salt=salt, sampling=sampling)
     if bucket is not None:
         by = rows.unit or [column(rows.names[key.name]) for key in statement.keys]
         rows = _of_bucket(rows, by, *bucket)
@@ -191,12 +192,16 @@ def totals_of_rows(own: RowsByGroup, measures: Sequence[Measure]) -> exp.Select:
 
 def totals_of_units(bounding: Bounding) -> exp.Select:
     """Where rows have owners."""
-    own, tells_above = bounding.rows, needs_order(bounding) and bounding.dialect.orders_few
+    own, tells_last = bounding.rows, has_thresholds(bounding)
+    tells_above = needs_order(bounding) and bounding.dialect.orders_few and not tells_last
     by = [column(UNIT), *(group.column for group in own.group_columns)]
     gathers = needs_order(bounding) and bounding.dialect.gathers_units
     rows = gathered(own.query, column(UNIT)) if gathers else own.query
     entries = select([*by, *aggregates(bounding.measures, own.relation)], rows, group_by=by)
-    totals = _added_up(bounding).with_(ENTRIES, as_=entries, materialized=tells_above or None, copy=False)
+    is_read_twice = tells_above or tells_last or None
+    totals = _added_up(bounding).with_(ENTRIES, as_=entries, materialized=is_read_twice, copy=False)
+    if tells_last:
+        totals = totals.with_(LAST, as_=last_kept(bounding), materialized=True, copy=False)
     return totals.with_(ABOVE, as_=above(bounding), materialized=True, copy=False) if tells_above else totals
 
 
@@ -223,6 +228,8 @@ def _kept(bounding: Bounding, own: Sequence[Sql]) -> exp.Query:
     within = select([*own, *_amounts(bounding, simply)], table(ENTRIES))
     if not needs_order(bounding):
         return within
+    if has_thresholds(bounding):
+        return select([*own, *_amounts(bounding, simply)], kept_entries(bounding))
     kept = operation(exp.GT, column(ALLOWED), figure(0))
     ordered = select([*own, *_amounts(bounding, column(ALLOWED))], bounded(bounding), where=[kept])
     if not bounding.dialect.orders_few:

@@ -12,6 +12,7 @@ from typing import Final, assert_never
 
 from sqlglot import exp
 
+from sfumato.engines.sampling import Sampling
 from sfumato.engines.sql.expressions.kinds import clamped_steps, limited
 from sfumato.engines.sql.expressions.terms import Join as Meeting
 from sfumato.engines.sql.expressions.terms import (
@@ -34,7 +35,8 @@ from sfumato.engines.sql.expressions.terms import (
     select,
     window,
 )  # fmt: skip
-from sfumato.engines.sql.rows import UNIT, SqlRelation, encoded, least_ranked, rank_text
+from sfumato.engines.sql.hashes import encoded, rank_text
+from sfumato.engines.sql.rows import UNIT, SqlRelation, least_ranked
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import Expression
@@ -82,15 +84,16 @@ _PART, _PLACE = "p", "n"
 _LEFT, _RIGHT = "l", "r"
 
 
-def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str) -> SqlRelation:
+def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str, sampling: Sampling) -> SqlRelation:
     """A relation that `shape_of` accepts, in SQL.
 
     Args:
         relation: What is asked for.
         catalogue: Where tables are.
         salt: By which `BoundRows` samples.
+        sampling: By which hash. Parts and declared matches stay for more than one question: theirs is always MD5.
     """
-    rows = partial(lower_relation, catalogue=catalogue, salt=salt)
+    rows = partial(lower_relation, catalogue=catalogue, salt=salt, sampling=sampling)
     query: exp.Query
     match relation:
         case Source(table):
@@ -108,8 +111,7 @@ def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str) -> Sq
             query = select([], rows(child).query).distinct(copy=False)
         case BoundRows(child, most):
             inner = rows(child)
-            encodings = [*inner.unit_encoding, *inner.encodings]
-            query = least_ranked(inner, most, within=inner.unit, salt=salt, encodings=encodings)
+            query = least_ranked(inner, most, within=inner.unit, order=inner.order(salt, sampling))
         case Grouped(child=child):
             query = lower_grouped(relation, rows(child))
         case SemiJoin():

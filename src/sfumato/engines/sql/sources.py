@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from sfumato.engines.sql.expressions.casts import lower_typed
 from sfumato.engines.sql.expressions.terms import aliased, column, is_null, joined, operation, present, select
+from sfumato.engines.sql.hashes import rank_text
 from sfumato.engines.sql.rows import UNIT, SqlRelation, least_ranked, names_of
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.analysis.shape import shape_of
@@ -72,7 +73,7 @@ def _truncated(rows: SqlRelation, names: tuple[str, ...], most: int) -> SqlRelat
     """Of the rows (of one unit) that agree in some columns so many; NULL agrees with nothing."""
     keys = [column(rows.names[name]) for name in names]
     least = least_ranked(
-        rows, most, within=[*rows.unit, *keys], salt=_NO_SALT, encodings=rows.encodings,
+        rows, most, within=[*rows.unit, *keys], order=[rank_text(_NO_SALT, rows.encodings)],
         kept=[is_null(key) for key in keys],
     )  # fmt: skip
     return replace(rows, query=least)

@@ -180,13 +180,14 @@ def final_plan(desk: Planning, plan: PrivatePlan, first: Released) -> PrivatePla
     return with_chosen_bounds(plan, first.measured, neighboring_relation=desk.policy.neighboring_relation)
 
 
-def _receipt(desk: Planning, ticket: Ticket) -> Receipt:
+def _receipt(desk: Desk, ticket: Ticket) -> Receipt:
     plan, policy = ticket.prepared.plan, desk.policy
     return Receipt(
         question=ticket.prepared.text, plan_hash=ticket.prepared.question, event=plan.event, guarantee=plan.charge,
         spent=ticket.reservation.spent, remaining=ticket.reservation.left,
         neighboring_relation=policy.neighboring_relation.value, privacy_unit=policy.unit_name, library=__version__,
         policy_version=policy.version, data_version=policy.data_version, request=ticket.reservation.request,
+        sampling=desk.engine.sampling,
     )  # fmt: skip
 
 

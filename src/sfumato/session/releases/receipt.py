@@ -37,6 +37,8 @@ class Receipt:
         policy_version: The owner's version of the policy.
         data_version: The owner's version of the data.
         request: The id of the reservation in the ledger that was charged.
+        sampling: The hash that chose which rows of a unit above a contribution bound count, such as `native (duckdb)`
+            or `md5`; None in answers from before receipts had it.
     """
 
     question: str
@@ -51,6 +53,7 @@ class Receipt:
     policy_version: str
     data_version: str
     request: str
+    sampling: str | None = None
 
     def to_dict(self) -> dict[str, Json]:
         """The receipt as JSON values."""
@@ -60,6 +63,7 @@ class Receipt:
             "guarantee": encode_guarantee(self.guarantee),
             "spent": encode_budget(self.spent),
             _REMAINING: encode_budget(self.remaining),
+            "sampling": self.sampling,
         }
 
     def to_json(self) -> str:
@@ -87,10 +91,12 @@ def receipt_from_dict(document: dict[str, Json]) -> Receipt:
     charged = decode_guarantee(document["guarantee"])
     if not isinstance(charged, PureDP | ApproxDP):
         raise ParameterError("guarantee", str(charged), "must be finite in a receipt")
+    sampling = document.get("sampling")
     return Receipt(
         **dict(zip(_TEXTS, map(str, itemgetter(*_TEXTS)(document)), strict=True)),
         event=decode_event(document["event"]),
         guarantee=charged,
         spent=decode_budget(document["spent"]),
         remaining=decode_budget(document[_REMAINING]),
+        sampling=None if sampling is None else str(sampling),
     )
