@@ -292,4 +292,31 @@ MUTANTS = (
             "tests/engines/sql/expressions/test_casts.py::test_an_unsigned_number_beyond_64_bits_counts_as_the_bound_it_lies_beyond",
         ),
     ),
+    Mutant(
+        name="on DuckDB stored doubles beyond the range count",
+        edits=(("engines/sql/rows.py", "pending=self.names[name] in self.pending", "pending=False"),),
+        tests=("tests/engines/duckdb/test_stored_doubles.py",),
+    ),
+    Mutant(
+        name="on DuckDB stored doubles beyond the range count below a condition",
+        edits=(
+            (
+                "engines/sql/relations.py",
+                "where=[inner.value(condition)]), inner.pending",
+                "where=[inner.value(condition)]), pending",
+            ),
+        ),
+        tests=("tests/engines/duckdb/test_stored_doubles.py",),
+    ),
+    Mutant(
+        name="on DuckDB stored doubles beyond the range are keys",
+        edits=(
+            (
+                "engines/sql/entries.py",
+                "stored[group] = rows.value(ColumnRef(key.name))",
+                "stored[group] = column(rows.names[key.name])",
+            ),
+        ),
+        tests=("tests/engines/duckdb/test_stored_doubles.py",),
+    ),
 )

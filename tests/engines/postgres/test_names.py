@@ -7,11 +7,11 @@ from tests.engines.in_postgres import answer, values_of
 
 from sfumato.engines.postgres.dialect import sql
 from sfumato.engines.postgres.names import kept_apart, once, under_names
+from sfumato.engines.sql.expressions.kinds import Term
 from sfumato.engines.sql.expressions.scalars import lower_expression
 from sfumato.engines.sql.expressions.terms import column, double, figure, function, operation
 from sfumato.query.analysis.sizes import MAX_DEPTH
 from sfumato.query.model.expressions import Call, ColumnRef, Literal
-from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 
@@ -57,7 +57,7 @@ def test_what_is_nested_as_deeply_as_it_may_be_is_written_and_computed(called):
     deep = x
     for _ in range(MAX_DEPTH):
         deep = Call(called, (deep, third if called is Function.POWER else x))
-    term = lower_expression(deep, {"x": Facts(kind=Kind.FLOAT)}, {"x": "v"})
+    term = lower_expression(deep, {"x": Term(sql=column("v"), kind=Kind.FLOAT)})
     assert values_of([term.settled], pa.table({"v": [1.0]})) == [[41.0 if called is Function.ADD else 1.0]]
 
 

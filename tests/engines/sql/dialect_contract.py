@@ -18,7 +18,7 @@ from scipy.stats import chi2
 from tests.engines.function_edges import EDGES
 from tests.engines.in_sql import ARROW
 from tests.engines.sql.doubles_contract import DoublesContract
-from tests.engines.sql.expressions.test_scalars import FACTS, INEXACT, NAMES, _literal, same
+from tests.engines.sql.expressions.test_scalars import FACTS, INEXACT, NAMES, TERMS, _literal, same
 from tests.engines.stored_values import BOOLEANS_AS_READ, NUMBERS_AS_READ, TIMES_AS_READ
 from tests.expressions_of import COLUMNS, DAYS, TIMESTAMPS, WORDS, expressions, rows
 from tests.query.values.test_numbers import SPECIAL
@@ -100,7 +100,7 @@ class DialectContract(DoublesContract):
         def check(listed, table):
             clean = [{n: v.replace("\0", "") if isinstance(v, str) else v for n, v in row.items()} for row in table]
             cells = {NAMES[name]: pa.array([row[name] for row in clean], ARROW[kind]) for name, kind in COLUMNS.items()}
-            terms = [lower_expression(one, FACTS, NAMES).settled for one in listed]
+            terms = [lower_expression(one, TERMS).settled for one in listed]
             for expression, found in zip(listed, values_of(terms, pa.table(cells)), strict=True):
                 own = unmixed(expression, FACTS)
                 for value, row in zip(found, clean, strict=True):
@@ -111,7 +111,7 @@ class DialectContract(DoublesContract):
     def test_functions_have_their_meaning_at_their_edges(self, values_of):
         cases = [(function_, case) for function_, listed in EDGES.items() for case in listed]
         calls = [call(function_, arguments) for function_, (*arguments, _) in cases]
-        terms = [lower_expression(one, FACTS, NAMES).settled for one in calls]
+        terms = [lower_expression(one, TERMS).settled for one in calls]
         found = values_of(terms, pa.table({"c2": [1.0]}))
         for (function_, (*arguments, expected)), (value,) in zip(cases, found, strict=True):
             assert same(value, expected, exactly=function_ not in INEXACT), (function_, arguments)

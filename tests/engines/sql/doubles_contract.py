@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 import pytest
-from tests.engines.sql.expressions.test_scalars import FACTS, INEXACT, NAMES, same
+from tests.engines.sql.expressions.test_scalars import INEXACT, TERMS, same
 from tests.query.values.test_numbers import SPECIAL
 
 from sfumato.engines.sql.expressions.kinds import Term, clamped_steps, computed
@@ -46,7 +46,7 @@ class DoublesContract:
         both += [Call(second, (Call(first, (X, Y)), Y)) for first, second in CHAINED]
         both += [Compare(Comparison.LESS, X, Call(Function.MULTIPLY, (X, Y)))]
         data = pa.table({"c2": [x for x, _ in pairs], "c3": [y for _, y in pairs]})
-        terms = [lower_expression(one, FACTS, NAMES).settled for one in both]
+        terms = [lower_expression(one, TERMS).settled for one in both]
         for expression, values in zip(both, values_of(terms, data), strict=True):
             for (x, y), value in zip(pairs, values, strict=True):
                 assert same(value, evaluate(expression, {"float 1": x, "float 2": y})), (expression, x, y)
@@ -55,7 +55,7 @@ class DoublesContract:
         each = [Call(function_, (X,)) for function_ in OF_ONE]
         each += [Call(Function.POWER, (X, Literal(sign * Fraction(y)))) for y in EXPONENTS for sign in (1, -1)]
         each += [Call(Function.ROUND, (X, Literal(Fraction(digits)))) for digits in (0, 2, 15)]
-        found = values_of([lower_expression(one, FACTS, NAMES).settled for one in each], pa.table({"c2": ENDS}))
+        found = values_of([lower_expression(one, TERMS).settled for one in each], pa.table({"c2": ENDS}))
         for expression, values in zip(each, found, strict=True):
             for x, value in zip(ENDS, values, strict=True):
                 expected = evaluate(expression, {"float 1": x})

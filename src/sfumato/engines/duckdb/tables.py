@@ -31,7 +31,7 @@ from sfumato.engines.sql.expressions.terms import table as name_of
 from sfumato.engines.sql.hashes import encoded
 from sfumato.engines.sql.relations import Catalogue
 from sfumato.engines.sql.rows import ENCODING, NUMBER, OWNER, UNIT, names_of
-from sfumato.engines.sql.sources import is_computed, owned_rows, typed_columns
+from sfumato.engines.sql.sources import is_computed, owned_rows, stored_doubles, typed_columns
 from sfumato.errors import EngineError
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Relation, Source, lineage
@@ -55,6 +55,7 @@ class TypedTables:
         self._database = database
         self._sources = dict(sources)
         self._made: list[tuple[Table, exp.Table]] = []
+        self._as_stored: list[tuple[Table, exp.Table, frozenset[str]]] = []
         self._numbers = count()
         database.execute(f"CREATE SCHEMA {SCHEMA}")
 
@@ -80,7 +81,25 @@ class TypedTables:
         name = name_of(f"t{number}", SCHEMA)
         kind = "TABLE" if isinstance(source, CsvFile) or is_computed(table) else "VIEW"
         self._database.execute(f"CREATE {kind} {sql(name)} AS {sql(owned_rows(table, typed, self.named))}")
+        if isinstance(source, ParquetFile | ArrowData) and not is_computed(table):
+            self._make_as_stored(table, raw, name_of(f"s{number}", SCHEMA))
         return name
+
+    def as_stored(self, table: Table) -> tuple[exp.Table, frozenset[str]] | None:
+        """See `Catalogue.as_stored`."""
+        self.named(table)
+        return next(((name, pending) for made, name, pending in self._as_stored if made == table), None)
+
+    def _make_as_stored(self, table: Table, raw: str, name: exp.Table) -> None:
+        """Beside a view one with doubles as they are stored, if there are any."""
+        storage = self._types(raw)
+        doubles = stored_doubles(table, storage)
+        if not doubles:
+            return
+        typed = typed_columns(table, storage, name_of(raw), as_stored=doubles)
+        self._database.execute(f"CREATE VIEW {sql(name)} AS {sql(owned_rows(table, typed, self.named))}")
+        names = names_of(table.columns)
+        self._as_stored.append((table, name, frozenset(names[own] for own in doubles)))
 
     def _typed(self, raw: str, table: Table, source: DataSource) -> exp.Select:
         """The declared columns: of a LazyFrame a table that grows batch by batch, else a query of what is stored."""
@@ -173,11 +192,11 @@ class PreparedTables:
     def catalogue(self, relation: Relation) -> Catalogue:
         """Where the tables of a relation are: prepared ones, if all of those are whose rows have owners."""
         if not self._made:
-            return Catalogue(named=self._typed.named)
+            return Catalogue(named=self._typed.named, as_stored=self._typed.as_stored)
         sources = [step.table for step in lineage(relation) if isinstance(step, Source)]
         owned = [table for table in sources if table.has_owners]
         if not owned or any(self._find(table) is None for table in owned):
-            return Catalogue(named=self._typed.named)
+            return Catalogue(named=self._typed.named, as_stored=self._typed.as_stored)
         units = _name_of_units(owned[0].unit_kind)
         return Catalogue(named=lambda table: self._find(table) or self._typed.named(table), units=units)
 

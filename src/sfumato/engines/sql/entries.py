@@ -33,7 +33,7 @@ from sfumato.engines.sql.expressions.terms import (
 )  # fmt: skip
 from sfumato.engines.sql.hashes import encoded, hashed, place_hashed
 from sfumato.engines.sql.rows import ENCODING, SqlRelation
-from sfumato.query.model.expressions import Expression
+from sfumato.query.model.expressions import ColumnRef, Expression
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Key
 from sfumato.query.model.statement import (
@@ -147,7 +147,7 @@ def grouped_rows(statement: Statement, rows: SqlRelation) -> RowsByGroup:
     keys, stored = [], dict[GroupColumn, Sql]()
     for place, key in enumerate(statement.keys):
         keys.append(group := _group_column(f"k{place}", rows.kind(key.name), key.values))
-        stored[group] = column(rows.names[key.name])
+        stored[group] = rows.value(ColumnRef(key.name))
     inner, cell = rows.query, statement.cell
     if cell is not None:
         inner = select([exp.Star(), aliased(_cell(cell, rows), CELL)], rows.query)

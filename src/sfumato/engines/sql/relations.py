@@ -5,7 +5,7 @@ BY add up whole numbers, so that order is nothing.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Final, assert_never
@@ -73,10 +73,13 @@ class Catalogue:
         named: Gives a table as `SqlRelation` has it, by name or as a query: declared columns, owners, no more matches
             than declared.
         units: The table of units, if those tables have their numbers.
+        as_stored: Gives a table of which some doubles are as they are stored, and what SQL calls those columns; or
+            None. A question that reads a table once reads it so: each value is looked at once, where it is clamped.
     """
 
     named: Callable[[Table], exp.Query | exp.Table]
     units: exp.Table | None = None
+    as_stored: Callable[[Table], tuple[exp.Table, frozenset[str]] | None] = lambda _: None
 
 
 _COMBINED: Final = {UnionAll: exp.union, Intersect: exp.intersect, Except: exp.except_}
@@ -93,16 +96,19 @@ def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str, sampl
         salt: By which `BoundRows` samples.
         sampling: By which hash. Parts and declared matches stay for more than one question: theirs is always MD5.
     """
-    rows = partial(lower_relation, catalogue=catalogue, salt=salt, sampling=sampling)
+    settled = replace(catalogue, as_stored=lambda _: None)
+    rows = partial(lower_relation, catalogue=settled, salt=salt, sampling=sampling)
     query: exp.Query
+    pending: frozenset[str] = frozenset()
     match relation:
         case Source(table):
-            query = select([], catalogue.named(table))
+            source, pending = catalogue.as_stored(table) or (catalogue.named(table), pending)
+            query = select([], source)
         case PeoplePart(child=child):
             query = _part(relation, rows(child))
         case Filter(child, condition):
-            inner = rows(child)
-            query = select([], inner.query, where=[inner.value(condition)])
+            inner = lower_relation(child, catalogue, salt=salt, sampling=sampling)
+            query, pending = select([], inner.query, where=[inner.value(condition)]), inner.pending
         case Select(child, columns):
             inner = rows(child)
             values = [aliased(inner.value(value), f"c{place}") for place, (_, value) in enumerate(columns)]
@@ -122,7 +128,7 @@ def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str, sampl
             query = _combined(relation, rows(relation.left), rows(relation.right))
         case _:
             assert_never(relation)
-    return SqlRelation(query=query, shape=shape_of(relation), units=catalogue.units)
+    return SqlRelation(query=query, shape=shape_of(relation), units=catalogue.units, pending=pending)
 
 
 def _part(part: PeoplePart, rows: SqlRelation) -> exp.Select:

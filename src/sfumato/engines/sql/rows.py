@@ -46,11 +46,14 @@ class SqlRelation:
         query: The query.
         shape: What is known of it.
         units: The table of units, if the column of the unit has their numbers in it.
+        pending: What SQL calls columns of doubles as they are stored: beyond the range, infinite or NaN they stand for
+            NULL, which whoever reads them has to say.
     """
 
     query: exp.Query
     shape: Shape
     units: exp.Table | None = None
+    pending: frozenset[str] = frozenset()
 
     @property
     def has_owners(self) -> bool:
@@ -125,11 +128,15 @@ class SqlRelation:
 
     def term(self, expression: Expression) -> Term:
         """An expression over the columns."""
-        return lower_expression(expression, self.shape.columns, self.names)
+        columns = {
+            name: Term(sql=column(self.names[name]), kind=facts.kind, pending=self.names[name] in self.pending)
+            for name, facts in self.shape.columns.items()
+        }
+        return lower_expression(expression, columns)
 
     def value(self, expression: Expression) -> Sql:
         """An expression over the columns, NULL where it has no value."""
-        return lower_expression(expression, self.shape.columns, self.names).settled
+        return self.term(expression).settled
 
 
 def names_of(columns: Mapping[str, object] | Sequence[str]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 As `reference.relations` has them. The columns are called `c0`, `c1`, … and `u` as in `SqlRelation`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import replace
 
 from sqlglot import exp
@@ -14,24 +14,40 @@ from sfumato.engines.sql.hashes import rank_text
 from sfumato.engines.sql.rows import UNIT, SqlRelation, least_ranked, names_of
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.analysis.shape import shape_of
+from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Table, UnitPath
+from sfumato.query.values.cells import null_cell
 
 _OWNED = "k"
 _NO_SALT = ""  # which rows match has to be the same in every question
 
 
-def typed_columns(table: Table, storage: Mapping[str, str], source: exp.Query | exp.Table) -> exp.Select:
+def typed_columns(
+    table: Table, storage: Mapping[str, str], source: exp.Query | exp.Table, *, as_stored: Container[str] = ()
+) -> exp.Select:
     """Every declared column as it is declared.
 
     Args:
         table: What is declared.
         storage: The engine's names for the types in which columns are stored.
         source: Where they are stored, under their own names.
+        as_stored: Those of the `stored_doubles` that are left as they are.
     """
     names = names_of(table.columns)
-    typed = [aliased(lower_typed(name, facts, storage[name]), names[name]) for name, facts in table.columns.items()]
-    return select(typed, source)
+    typed = (
+        column(name) if name in as_stored else lower_typed(name, facts, storage[name])
+        for name, facts in table.columns.items()
+    )
+    return select([aliased(value, name) for value, name in zip(typed, names.values(), strict=True)], source)
+
+
+def stored_doubles(table: Table, storage: Mapping[str, str]) -> Collection[str]:
+    """The columns that are declared as floats, are stored as doubles, and are NULL where they have no value."""
+    return [
+        name for name, facts in table.columns.items()
+        if facts.kind is Kind.FLOAT and storage[name] == "DOUBLE" and null_cell(facts) is None
+    ]  # fmt: skip
 
 
 def is_computed(table: Table) -> bool:

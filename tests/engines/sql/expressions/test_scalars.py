@@ -13,8 +13,9 @@ from tests.expressions_of import COLUMNS, expressions, rows
 from tests.sizes import COSTLY
 
 from sfumato.engines.duckdb.dialect import sql
+from sfumato.engines.sql.expressions.kinds import Term
 from sfumato.engines.sql.expressions.scalars import lower_expression
-from sfumato.engines.sql.expressions.terms import TYPES, function
+from sfumato.engines.sql.expressions.terms import TYPES, column, function
 from sfumato.errors import ParameterError
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.unmixed import unmixed
@@ -40,6 +41,7 @@ from sfumato.query.values.numbers import LARGEST
 
 FACTS = {name: Facts(kind=kind) for name, kind in COLUMNS.items()}
 NAMES = {name: f"c{place}" for place, name in enumerate(COLUMNS)}
+TERMS = {name: Term(sql=column(NAMES[name]), kind=kind) for name, kind in COLUMNS.items()}
 INEXACT = {Function.LN, Function.LOG10, Function.EXP, Function.POWER}
 ONE, HALF = Literal(Fraction(1)), Literal(Fraction(1, 2))
 X = ColumnRef("float 1")
@@ -47,7 +49,7 @@ X = ColumnRef("float 1")
 
 def in_sql(expression, table):
     """The kind and the values of an expression on rows."""
-    term = lower_expression(expression, FACTS, NAMES)
+    term = lower_expression(expression, TERMS)
     cells = {NAMES[name]: pa.array([row[name] for row in table], ARROW[kind]) for name, kind in COLUMNS.items()}
     assert set(values_of(function("TYPEOF", term.settled), cells)) <= {TYPES[term.kind]}
     return term.kind, values_of(term.settled, cells)
@@ -105,7 +107,7 @@ def test_functions_have_their_meaning_at_their_edges(function, case):
     *arguments, expected = case
     kinds = [facts_of(_literal(value, None), FACTS).kind for value in arguments if value is not None]
     call = Call(function, tuple(_literal(value, kinds[0] if kinds else Kind.TEXT) for value in arguments))
-    found = value_of(lower_expression(call, FACTS, NAMES).settled)
+    found = value_of(lower_expression(call, TERMS).settled)
     assert same(found, expected, exactly=function not in INEXACT)
 
 
@@ -126,7 +128,7 @@ def test_a_chain_of_sums_has_one_case():
     chain = X
     for _ in range(50):
         chain = Call(Function.ADD, (chain, ONE))
-    emitted = sql(lower_expression(chain, FACTS, NAMES).settled)
+    emitted = sql(lower_expression(chain, TERMS).settled)
     assert emitted.count("CASE") == 1
     assert len(emitted) < 12_000
 
@@ -139,20 +141,20 @@ def test_terms_stay_small_however_deep(function):
         deep = Call(function, inner) if function is not Function.TO_INTEGER else Call(
             Function.TO_FLOAT, (Call(function, inner),)
         )  # fmt: skip
-    emitted = sql(lower_expression(deep, FACTS, NAMES).settled)
+    emitted = sql(lower_expression(deep, TERMS).settled)
     assert len(emitted) < 15_000
-    assert values_of(lower_expression(deep, FACTS, NAMES).settled, {"c2": [0.0]}) != []
+    assert values_of(lower_expression(deep, TERMS).settled, {"c2": [0.0]}) != []
 
 
 def test_what_is_beyond_the_range_is_null_wherever_it_is_read():
     cells = {"c2": pa.array([LARGEST, 1.0])}
     doubled = Call(Function.ADD, (X, X))
-    assert values_of(lower_expression(doubled, FACTS, NAMES).settled, cells) == [None, 2.0]
+    assert values_of(lower_expression(doubled, TERMS).settled, cells) == [None, 2.0]
     back = Call(Function.SUBTRACT, (doubled, X))
-    assert values_of(lower_expression(back, FACTS, NAMES).settled, cells) == [None, 1.0]
-    assert values_of(lower_expression(IsNull(doubled), FACTS, NAMES).sql, cells) == [True, False]
+    assert values_of(lower_expression(back, TERMS).settled, cells) == [None, 1.0]
+    assert values_of(lower_expression(IsNull(doubled), TERMS).sql, cells) == [True, False]
     least = Call(Function.LEAST, (doubled, HALF))
-    assert values_of(lower_expression(least, FACTS, NAMES).sql, cells) == [0.5, 0.5]
+    assert values_of(lower_expression(least, TERMS).sql, cells) == [0.5, 0.5]
 
 
 @pytest.mark.parametrize(
@@ -166,4 +168,4 @@ def test_what_is_beyond_the_range_is_null_wherever_it_is_read():
     ],
 )  # fmt: skip
 def test_conditions_have_the_three_values_of_sql(condition, expected):
-    assert value_of(lower_expression(condition, {}, {}).settled) is expected
+    assert value_of(lower_expression(condition, {}).settled) is expected

@@ -20,7 +20,6 @@ from sfumato.engines.sql.expressions.terms import (
     all_of,
     any_of,
     case,
-    column,
     constant,
     function,
     is_null,
@@ -46,7 +45,7 @@ from sfumato.query.model.expressions import (
     Or,
     Value,
 )
-from sfumato.query.model.facts import Facts, literal_facts
+from sfumato.query.model.facts import literal_facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.values.evaluation import constant as cell_of
@@ -67,38 +66,37 @@ _COMPARE: Final = {
 }
 
 
-def lower_expression(expression: Expression, facts: Mapping[str, Facts], names: Mapping[str, str]) -> Term:
+def lower_expression(expression: Expression, columns: Mapping[str, Term]) -> Term:
     """An expression in SQL.
 
     Args:
         expression: One that `facts_of` accepts.
-        facts: What is known of the columns it reads.
-        names: What SQL calls them.
+        columns: The columns it reads, by name.
     """
     match expression:
         case ColumnRef(name):
-            return Term(sql=column(names[name]), kind=facts[name].kind)
+            return columns[name]
         case Literal(value):
             return _constant(value)
         case Null(kind):
             return Term(sql=null(kind), kind=kind)
         case Call(function, arguments):
-            return _called(function, arguments, facts, names)
+            return _called(function, arguments, columns)
         case Case(branches, default):
-            return _chosen(branches, default, facts, names)
+            return _chosen(branches, default, columns)
         case IsIn(value, values):
-            return _truth(_is_in(lower_expression(value, facts, names), values))
+            return _truth(_is_in(lower_expression(value, columns), values))
         case Compare(comparison, left, right):
-            sides = lower_expression(left, facts, names), lower_expression(right, facts, names)
+            sides = lower_expression(left, columns), lower_expression(right, columns)
             return _truth(_compared(_COMPARE[comparison], *sides))
         case IsNull(value):
-            return _truth(is_null(lower_expression(value, facts, names).settled))
+            return _truth(is_null(lower_expression(value, columns).settled))
         case Not(condition):
-            return _truth(negated(lower_expression(condition, facts, names).sql))
+            return _truth(negated(lower_expression(condition, columns).sql))
         case And(conditions):
-            return _truth(all_of(lower_expression(condition, facts, names).sql for condition in conditions))
+            return _truth(all_of(lower_expression(condition, columns).sql for condition in conditions))
         case Or(conditions):
-            return _truth(any_of(lower_expression(condition, facts, names).sql for condition in conditions))
+            return _truth(any_of(lower_expression(condition, columns).sql for condition in conditions))
 
 
 def _truth(sql: Sql) -> Term:
@@ -113,14 +111,11 @@ def _constant(value: Value) -> Term:
 
 
 def _chosen(
-    branches: Sequence[tuple[Expression, Expression]],
-    default: Expression,
-    facts: Mapping[str, Facts],
-    names: Mapping[str, str],
+    branches: Sequence[tuple[Expression, Expression]], default: Expression, columns: Mapping[str, Term]
 ) -> Term:
-    conditions = [lower_expression(condition, facts, names).sql for condition, _ in branches]
+    conditions = [lower_expression(condition, columns).sql for condition, _ in branches]
     values = (*(value for _, value in branches), default)
-    *chosen, otherwise = _of_one_kind([lower_expression(value, facts, names) for value in values])
+    *chosen, otherwise = _of_one_kind([lower_expression(value, columns) for value in values])
     cases = [(condition, value.settled) for condition, value in zip(conditions, chosen, strict=True)]
     return Term(sql=case(cases, otherwise.settled), kind=otherwise.kind)
 
@@ -157,14 +152,12 @@ def _is_in(value: Term, values: Sequence[Literal]) -> Sql:
     return named(value.settled, tests)
 
 
-def _called(
-    function: Function, arguments: Sequence[Expression], facts: Mapping[str, Facts], names: Mapping[str, str]
-) -> Term:
+def _called(function: Function, arguments: Sequence[Expression], columns: Mapping[str, Term]) -> Term:
     if function in _PARAMETERS:
         first, *others = arguments
         constants = [cell_of(other.value) for other in others if isinstance(other, Literal)]
-        return _PARAMETERS[function](lower_expression(first, facts, names), *constants)
-    return _FUNCTIONS[function]([lower_expression(argument, facts, names) for argument in arguments])
+        return _PARAMETERS[function](lower_expression(first, columns), *constants)
+    return _FUNCTIONS[function]([lower_expression(argument, columns) for argument in arguments])
 
 
 def _converted_to(kind: Kind) -> Lowering:
