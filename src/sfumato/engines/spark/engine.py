@@ -2,15 +2,14 @@
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import islice
 from typing import Any
 
-import pyarrow as pa
 from sqlglot import exp
 
 from sfumato.engines.base import Cause, ExactGroups, failing
 from sfumato.engines.sampling import sampling_of
 from sfumato.engines.sources.sources import Opened
+from sfumato.engines.spark.answers import batches_of
 from sfumato.engines.spark.dialect import SPARK, sql
 from sfumato.engines.spark.session import FAILURES, OwnSession, cause_of, quiet
 from sfumato.engines.spark.tables import SparkTables
@@ -65,12 +64,10 @@ class SparkEngine:
     def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[ExactGroups], None, None]:
         """See `Streaming.batches`; of the answer one partition at a time is here."""
         with self._answer(statement, salt) as (lowered, answer):
-            rows: Any = answer.toLocalIterator(prefetchPartitions=True)
-            while some := list(islice(rows, size)):
-                columns = zip(answer.columns, zip(*some, strict=True), strict=True)
+            for batch in batches_of(answer, size=size):
                 yield Secret(
                     exact_groups(
-                        lowered, {name: pa.array(cells).to_numpy(zero_copy_only=False) for name, cells in columns}
+                        lowered, {name: batch[name].to_numpy(zero_copy_only=False) for name in batch.schema.names}
                     )
                 )
 
