@@ -5,8 +5,8 @@ from tests.mutations.mutants import Mutant
 BOUNDING = "tests/engines/sql/test_bounding.py::"
 THRESHOLDS = "tests/engines/sql/test_thresholds.py::"
 OWN_HASH = "tests/engines/duckdb/test_engine.py::TestDuckDBsOwnHash::"
-DIALECT = "tests/engines/duckdb/test_dialect.py::TestDuckDBDialect::"
-POSTGRES = "tests/engines/postgres/test_dialect.py::TestPostgresDialect::"
+DIALECT = "tests/engines/duckdb/test_dialect.py::TestDuckDBHash::"
+POSTGRES = "tests/engines/postgres/test_dialect.py::TestPostgresHash::"
 
 MUTANTS = (
     Mutant(

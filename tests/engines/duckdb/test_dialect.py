@@ -9,6 +9,7 @@ from sqlglot import exp
 from tests.engines import in_sql
 from tests.engines.in_sql import value_of
 from tests.engines.sql.doubles_contract import DoublesContract
+from tests.engines.sql.hash_contract import HashContract
 from tests.engines.sql.test_dialect import UNIVERSAL
 
 from sfumato.engines.duckdb.dialect import IDIOMS, sql
@@ -24,6 +25,10 @@ def values_of():
 
 
 class TestDuckDBDoubles(DoublesContract):
+    pass
+
+
+class TestDuckDBHash(HashContract):
     pass
 
 

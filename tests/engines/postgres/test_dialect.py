@@ -3,6 +3,7 @@
 import pytest
 from tests.engines import in_postgres
 from tests.engines.sql.dialect_contract import DialectContract
+from tests.engines.sql.hash_contract import HashContract
 from tests.engines.sql.test_dialect import UNIVERSAL
 
 from sfumato.engines.duckdb.dialect import IDIOMS as ALL
@@ -15,6 +16,10 @@ def values_of():
 
 
 class TestPostgresDialect(DialectContract):
+    pass
+
+
+class TestPostgresHash(HashContract):
     pass
 
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from tests.engines import spark_application
 from tests.engines.sql.dialect_contract import TEXTS, DialectContract
+from tests.engines.sql.hash_contract import HashContract
 
 from sfumato.engines.duckdb.dialect import IDIOMS as ALL
 from sfumato.engines.spark.dialect import IDIOMS, sql
@@ -26,6 +27,10 @@ def values_of():
 
 
 class TestSparkDialect(DialectContract):
+    pass
+
+
+class TestSparkHash(HashContract):
     pass
 
 
