@@ -17,10 +17,9 @@ from sfumato.engines.sources.sources import open_source
 from sfumato.engines.sql.relations import lower_relation
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, IsNull, Literal, Not
-from sfumato.query.model.measures import RowCount
 from sfumato.query.model.relations import BoundRows, Distinct, Filter, Join, Select, Source, UnionAll
 from sfumato.query.model.schema import Limits, Table, integer, real
-from sfumato.query.model.statement import KeyColumn, Statement, Values
+from sfumato.query.model.statement import KeyColumn, RowCount, Statement, Values
 
 CELLS = [math.inf, -math.inf, math.nan, 1e200, -1e200, 1e150, None, 0.0, -0.0, 1.5, -2.5, 99.0]
 DATA = pa.table({"u": range(len(CELLS)), "v": pa.array(CELLS, pa.float64()), "w": pa.array(CELLS[::-1], pa.float64())})
