@@ -40,7 +40,7 @@ MUTANTS = (
         name="places of two keys are added up as they are",
         edits=(
             (
-                "engines/sql/thresholds.py",
+                "engines/sql/bounding.py",
                 "operation(exp.Mul, place, whole(group.count or 0))",
                 "operation(exp.Mul, place, whole(1))",
             ),
@@ -51,7 +51,7 @@ MUTANTS = (
         name="a unit keeps one group more than it may",
         edits=(
             (
-                "engines/sql/thresholds.py",
+                "engines/sql/bounding.py",
                 'last = aliased(function("nth_least", column(_RANK), most), LAST)',
                 'last = aliased(function("nth_least", column(_RANK), operation(exp.Add, most, whole(1))), LAST)',
             ),

@@ -14,11 +14,18 @@ from sfumato.engines.duckdb.dialect import DUCKDB
 from sfumato.engines.postgres.dialect import POSTGRES
 from sfumato.engines.sampling import Sampling
 from sfumato.engines.spark.dialect import SPARK
-from sfumato.engines.sql.bounding import ENTRIES, Bounding, binding_limits
+from sfumato.engines.sql.bounding import (
+    ENTRIES,
+    LAST,
+    Bounding,
+    binding_limits,
+    has_thresholds,
+    kept_entries,
+    last_kept,
+)
 from sfumato.engines.sql.entries import grouped_rows
 from sfumato.engines.sql.expressions.terms import select, table
 from sfumato.engines.sql.rows import SqlRelation
-from sfumato.engines.sql.thresholds import LAST, has_thresholds, kept_entries, last_kept
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import ColumnRef

@@ -2,14 +2,17 @@
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
+import pyarrow as pa
+from pyspark.core.rdd import RDD
+from pyspark.serializers import NoOpSerializer
+from pyspark.sql.pandas.types import to_arrow_schema
 from sqlglot import exp
 
 from sfumato.engines.base import Cause, ExactGroups, failing
 from sfumato.engines.sampling import sampling_of
 from sfumato.engines.sources.sources import Opened
-from sfumato.engines.spark.answers import batches_of
 from sfumato.engines.spark.dialect import SPARK, sql
 from sfumato.engines.spark.session import FAILURES, OwnSession, cause_of, quiet
 from sfumato.engines.spark.tables import SparkTables
@@ -20,6 +23,8 @@ from sfumato.privacy.secret import Secret
 from sfumato.query.model.relations import tables_of
 from sfumato.query.model.schema import Table
 from sfumato.query.model.statement import Statement
+
+_ZONE: Final = "UTC"
 
 
 class SparkEngine:
@@ -64,7 +69,7 @@ class SparkEngine:
     def batches(self, statement: Statement, *, salt: str, size: int) -> Generator[Secret[ExactGroups], None, None]:
         """See `Streaming.batches`; of the answer one partition at a time is here."""
         with self._answer(statement, salt) as (lowered, answer):
-            for batch in batches_of(answer, size=size):
+            for batch in _batches_of(answer, size=size):
                 yield Secret(
                     exact_groups(
                         lowered, {name: batch[name].to_numpy(zero_copy_only=False) for name in batch.schema.names}
@@ -118,3 +123,29 @@ class SparkEngine:
     def _failing(self, phase: str, *, cause: Cause | None = None) -> Iterator[None]:
         with quiet(), failing(self.name, phase, FAILURES, cause=cause):
             yield
+
+
+def _batches_of(answer: Any, *, size: int) -> Iterator[Any]:
+    """The rows of a DataFrame in Arrow batches, which executors make: as Python objects they would take far longer."""
+    found = _of_server(answer) if hasattr(answer, "_plan") else _of_application(answer, size)
+    for batch in found:
+        for start in range(0, batch.num_rows, size):
+            yield batch.slice(start, size)
+
+
+def _of_application(answer: Any, size: int) -> Iterator[Any]:
+    """Messages without a schema, of one partition after another; the next one is computed meanwhile."""
+    schema = to_arrow_schema(answer.schema, timezone=_ZONE)
+    context = answer.sparkSession.sparkContext
+    made = answer._jdf.toArrowBatchRdd(size, _ZONE, False, False)  # noqa: SLF001 # has no public name
+    messages = RDD(made.toJavaRDD(), context, NoOpSerializer()).toLocalIterator(prefetchPartitions=True)
+    for message in messages:
+        yield pa.ipc.read_record_batch(message, schema)
+
+
+def _of_server(answer: Any) -> Iterator[Any]:
+    """Tables, and before them their types."""
+    client, plan = answer.sparkSession.client, answer._plan  # noqa: SLF001 # has no public name
+    for piece in client.to_table_as_iterator(plan.to_proto(client), plan.observations):
+        if isinstance(piece, pa.Table):
+            yield from piece.to_batches()

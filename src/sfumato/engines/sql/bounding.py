@@ -3,10 +3,15 @@
 Most units are within all limits, so where a query can be computed once and read twice it is told first which are not
 (`above`), and only their entries are hashed and put in order. Elsewhere all entries are, which are allowed the same.
 Which limits can bind at all is told from what is declared, never from data.
+
+Nothing is put in order where limits on groups alone bind, the groups are public, and a unit may keep few of them. There
+a rank is a number of 63 bits: the engine's own hash of the unit and the group, and in its last bits the place of the
+group. So no two groups of a unit have one rank, and each is kept up to the rank of the last one (`last_kept`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Final
 
 from sqlglot import exp
@@ -23,11 +28,13 @@ from sfumato.engines.sql.expressions.terms import (
     column,
     figure,
     function,
+    is_null,
     joined,
     operation,
     same,
     select,
     table,
+    whole,
     window,
 )
 from sfumato.engines.sql.hashes import halved, halves, native_hash, rank_hash, rank_text
@@ -43,6 +50,17 @@ ENTRIES, ABOVE = "entries", "above"
 """The entries, and the units that are above a limit."""
 
 _PLACE, _SUM = "p", "s"
+
+LAST: Final = "last"
+"""The units with more groups than they may keep, each with the rank of the last group that it keeps."""
+
+_MOST_KEPT: Final = 8
+"""With more groups a unit, it is faster to tell first which units are above the limit, and to sort their groups."""
+
+_PLACE_BITS: Final = 20
+"""The places of groups fit so many bits, which leaves 43 bits of the hash."""
+
+_OWNER, _RANK = "w", "h"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +237,47 @@ def _sum_so_far(allowed: Sql, order: Sequence[Sql], within: Sequence[Sql]) -> Sq
 
 def _at_most(count: Sql, most: int | None) -> Sql:
     return count if most is None else function("LEAST", count, figure(most))
+
+
+def has_thresholds(bounding: Bounding) -> bool:
+    """Whether groups are kept up to a rank: a matter of what is declared and of the engine, never of data."""
+    limits = bounding.limits
+    if not bounding.dialect.finds_ranks or bounding.sampling is not Sampling.NATIVE:
+        return False
+    is_of_groups = bounding.rows.cell is None and limits.max_rows_per_unit is None
+    if not is_of_groups or limits.max_groups_per_unit is None or limits.max_groups_per_unit > _MOST_KEPT:
+        return False
+    counts = [group.count for group in bounding.rows.keys]
+    return None not in counts and prod(count or 0 for count in counts) <= 2**_PLACE_BITS
+
+
+def last_kept(bounding: Bounding) -> exp.Select:
+    """`LAST`."""
+    most = figure(bounding.limits.max_groups_per_unit or 0)
+    ranks = select([aliased(column(UNIT, "r"), _OWNER), aliased(_rank(bounding), _RANK)], table(ENTRIES))
+    last = aliased(function("nth_least", column(_RANK), most), LAST)
+    has_more = operation(exp.GT, function("COUNT", exp.Star()), most)
+    owner = column(_OWNER)
+    return select([owner, last], bounding.rows.relation.with_units(ranks), group_by=[owner], having=has_more)
+
+
+def kept_entries(bounding: Bounding) -> exp.Select:
+    """The entries of the groups that are kept: all of a unit that is not in `LAST`, else those up to its last rank."""
+    last = column(LAST, "o")
+    kept = any_of([is_null(last), operation(exp.LTE, _rank(bounding), last)])
+    entries = select([column(name, "r") for name in bounding.entry], table(ENTRIES), where=[kept])
+    mine = exp.EQ(this=column(UNIT, "r"), expression=column(_OWNER, "o"))
+    return bounding.rows.relation.with_units(joined(entries, table(LAST), "o", on=mine, how="left"))
+
+
+def _rank(bounding: Bounding) -> Sql:
+    """The rank of a group of a unit."""
+    first, *others = bounding.rows.keys
+    place = first.place
+    for group in others:
+        place = operation(exp.Add, operation(exp.Mul, place, whole(group.count or 0)), group.place)
+    hashed = hash_of(bounding, bounding.rows.keys)
+    return function("numbered_hash", hashed, cast(place, "UBIGINT"), figure(_PLACE_BITS))
 
 
 def binding_limits(statement: Statement) -> Limits:

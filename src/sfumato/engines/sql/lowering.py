@@ -19,10 +19,14 @@ from sfumato.engines.sql.bounding import (
     ABOVE,
     ALLOWED,
     ENTRIES,
+    LAST,
     Bounding,
     above,
     binding_limits,
     bounded,
+    has_thresholds,
+    kept_entries,
+    last_kept,
     needs_order,
     simply_allowed,
 )
@@ -54,7 +58,6 @@ from sfumato.engines.sql.expressions.terms import (
 )
 from sfumato.engines.sql.relations import Catalogue, lower_relation
 from sfumato.engines.sql.rows import UNIT, SqlRelation
-from sfumato.engines.sql.thresholds import LAST, has_thresholds, kept_entries, last_kept
 from sfumato.query.analysis.bounding import least
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.relations import PeoplePart, lineage
