@@ -22,6 +22,7 @@ from sfumato.engines.sql.bounding import (
     has_thresholds,
     kept_entries,
     last_kept,
+    ranked,
 )
 from sfumato.engines.sql.entries import grouped_rows
 from sfumato.engines.sql.expressions.terms import select, table
@@ -59,9 +60,10 @@ def kept(own, places):
         "k1": pa.array(seconds, pa.int64()),
     }
     stored = pa.table(columns | {"n": pa.array([1] * len(places), pa.int64())})
-    query = kept_entries(own).with_(LAST, as_=last_kept(own), materialized=True, copy=False)
+    query = kept_entries(own).with_(ENTRIES, as_=ranked(own, select([], table("stored"))), copy=False)
+    query = query.with_(LAST, as_=last_kept(own), copy=False)
     found = defaultdict(list)
-    for unit, *group, _ in run(query, own.dialect, **{ENTRIES: stored}):
+    for unit, *group, _ in run(query, own.dialect, stored=stored):
         found[unit].append(tuple(group))
     return {unit: sorted(groups) for unit, groups in found.items()}
 

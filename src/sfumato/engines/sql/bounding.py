@@ -60,7 +60,7 @@ _MOST_KEPT: Final = 8
 _PLACE_BITS: Final = 20
 """The places of groups fit so many bits, which leaves 43 bits of the hash."""
 
-_OWNER, _RANK = "w", "h"
+_RANK: Final = "h"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,33 +251,32 @@ def has_thresholds(bounding: Bounding) -> bool:
     return None not in counts and prod(count or 0 for count in counts) <= 2**_PLACE_BITS
 
 
+def ranked(bounding: Bounding, entries: exp.Select) -> exp.Select:
+    """The entries with the rank of each group of a unit."""
+    first, *others = bounding.rows.keys
+    place = first.place
+    for group in others:
+        place = operation(exp.Add, operation(exp.Mul, place, whole(group.count or 0)), group.place)
+    hashed, bits = hash_of(bounding, bounding.rows.keys), figure(_PLACE_BITS)
+    rank = function("numbered_hash", hashed, cast(place, "UBIGINT"), bits)
+    own = [column(name, "r") for name in bounding.entry]
+    return bounding.rows.relation.with_units(select([*own, aliased(rank, _RANK)], entries))
+
+
 def last_kept(bounding: Bounding) -> exp.Select:
-    """`LAST`."""
-    most = figure(bounding.limits.max_groups_per_unit or 0)
-    ranks = select([aliased(column(UNIT, "r"), _OWNER), aliased(_rank(bounding), _RANK)], table(ENTRIES))
+    """`LAST`, of entries that are `ranked`."""
+    unit, most = column(UNIT), figure(bounding.limits.max_groups_per_unit or 0)
     last = aliased(function("nth_least", column(_RANK), most), LAST)
     has_more = operation(exp.GT, function("COUNT", exp.Star()), most)
-    owner = column(_OWNER)
-    return select([owner, last], bounding.rows.relation.with_units(ranks), group_by=[owner], having=has_more)
+    return select([unit, last], table(ENTRIES), group_by=[unit], having=has_more)
 
 
 def kept_entries(bounding: Bounding) -> exp.Select:
     """The entries of the groups that are kept: all of a unit that is not in `LAST`, else those up to its last rank."""
     last = column(LAST, "o")
-    kept = any_of([is_null(last), operation(exp.LTE, _rank(bounding), last)])
-    entries = select([column(name, "r") for name in bounding.entry], table(ENTRIES), where=[kept])
-    mine = exp.EQ(this=column(UNIT, "r"), expression=column(_OWNER, "o"))
-    return bounding.rows.relation.with_units(joined(entries, table(LAST), "o", on=mine, how="left"))
-
-
-def _rank(bounding: Bounding) -> Sql:
-    """The rank of a group of a unit."""
-    first, *others = bounding.rows.keys
-    place = first.place
-    for group in others:
-        place = operation(exp.Add, operation(exp.Mul, place, whole(group.count or 0)), group.place)
-    hashed = hash_of(bounding, bounding.rows.keys)
-    return function("numbered_hash", hashed, cast(place, "UBIGINT"), figure(_PLACE_BITS))
+    kept = any_of([is_null(last), operation(exp.LTE, column(_RANK, "r"), last)])
+    own = [column(name, "r") for name in bounding.entry]
+    return joined(select(own, table(ENTRIES), where=[kept]), table(LAST), "o", on=same(UNIT, "r", "o"), how="left")
 
 
 def binding_limits(statement: Statement) -> Limits:

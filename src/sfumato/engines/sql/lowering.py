@@ -28,6 +28,7 @@ from sfumato.engines.sql.bounding import (
     kept_entries,
     last_kept,
     needs_order,
+    ranked,
     simply_allowed,
 )
 from sfumato.engines.sql.dialect import SqlDialect
@@ -201,6 +202,7 @@ def totals_of_units(bounding: Bounding) -> exp.Select:
     gathers = needs_order(bounding) and bounding.dialect.gathers_units
     rows = gathered(own.query, column(UNIT)) if gathers else own.query
     entries = select([*by, *aggregates(bounding.measures, own.relation)], rows, group_by=by)
+    entries = ranked(bounding, entries) if tells_last else entries
     is_read_twice = tells_above or tells_last or None
     totals = _added_up(bounding).with_(ENTRIES, as_=entries, materialized=is_read_twice, copy=False)
     if tells_last:
