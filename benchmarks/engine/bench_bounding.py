@@ -111,7 +111,7 @@ def unbounded(path: Path, runs: int) -> tuple[float, float]:
 
 
 def bounded(
-    path: Path, table: Table, limits: Limits, *, runs: int, sampling: str = "md5", prepared: bool = False
+    path: Path, table: Table, limits: Limits, *, runs: int, sampling: str = "native", prepared: bool = False
 ) -> float:
     engine = DuckDBEngine({"visits": open_source(path)}, sampling=sampling)
     if prepared:

@@ -3,7 +3,8 @@
 Rows of many units over 100 groups are counted and summed by group; of a unit at most three groups are kept. Figures are
 seconds of the wall and of Java's processors, warm, the least of some runs, and ratios to `pairs`, the aggregate by
 (unit, group) added up by group, without which nothing can be bounded; `plain` is GROUP BY group, which bounds nothing.
-All of it runs on one Parquet file, in one session.
+All of it runs on one Parquet file, in one session. A small question is one about a thousand rows, from SQL text to
+release: the first one, and the median of the next.
 
 Usage: python benchmarks/engine/bench_spark.py [--rows 10000000] [--runs 2] [--memory 6g]
 """
@@ -17,9 +18,11 @@ import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from statistics import median
 
 from pyspark.sql import SparkSession
 
+import sfumato as sf
 from sfumato.engines.sources.sources import SparkData
 from sfumato.engines.spark.engine import SparkEngine
 from sfumato.privacy.neighbors import UnitColumn
@@ -95,6 +98,23 @@ def bounded(spark: SparkSession, folder: Path, runs: int, sampling: str) -> tupl
     return found
 
 
+def small(spark: SparkSession, folder: Path) -> tuple[float, float]:
+    """Seconds of the wall that a question about a thousand rows takes: the first, and the median of ten more."""
+    write_rows(spark, folder, rows=1_000, spread=SPREADS["9.5 groups a unit"])
+    visits = sf.open(
+        f"spark:parquet.`{folder}`", name="visits", unit="u", engine_options={"session": spark}, budget=sf.PureDP(99),
+        columns={"u": sf.integer(), "g": sf.integer(values=range(GROUPS)), "v": sf.real(0, 100)},
+        limits=sf.Limits(max_groups_per_unit=KEPT, max_rows_per_group_per_unit=10),
+    )  # fmt: skip
+    times = []
+    for place in range(11):
+        started = time.perf_counter()
+        visits.sql("SELECT g, COUNT(*) AS n, SUM(v) AS s FROM visits GROUP BY g", epsilon=f"1.{place:02d}")
+        times.append(time.perf_counter() - started)
+    visits.close()
+    return times[0], median(times[1:])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=10_000_000)
@@ -103,6 +123,9 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     spark = session(options.memory)
+    with tempfile.TemporaryDirectory() as place:
+        first, others = small(spark, Path(place) / "rows")
+        print(f"a small question: the first {first:.2f} s, others {others:.2f} s")
     for name, spread in SPREADS.items():
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place) / "rows"
