@@ -140,7 +140,7 @@ def test_a_session_of_spark_connect_shares_its_views_and_frames():
     assert answered(remote.sql("SELECT * FROM busy"), TABLE, asked, accepted_risks=FAILING) == expected
     with pytest.raises(ParameterError, match="may fail on some row"):
         answered("spark:busy", TABLE, asked, session=remote)
-    with pytest.raises(ParameterError, match="no table or view"):
+    with pytest.raises(ParameterError, match="not a table or view"):
         answered("spark:nothing", TABLE, asked, session=remote)
     remote.stop()
 

@@ -138,7 +138,7 @@ def _of_application(answer: Any, size: int) -> Iterator[Any]:
     schema = to_arrow_schema(answer.schema, timezone=_ZONE)
     context = answer.sparkSession.sparkContext
     made = answer._jdf.toArrowBatchRdd(size, _ZONE, False, False)  # noqa: SLF001 # has no public name
-    messages = RDD(made.toJavaRDD(), context, NoOpSerializer()).toLocalIterator(prefetchPartitions=True)
+    messages: Iterator[Any] = RDD(made.toJavaRDD(), context, NoOpSerializer()).toLocalIterator(prefetchPartitions=True)
     for message in messages:
         yield pa.ipc.read_record_batch(message, schema)
 

@@ -6,7 +6,7 @@ has its 128 bits as a number whose first byte is the lowest. Its halves, with th
 of the hexadecimal text, and are sorted in a third of the time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Final
 
@@ -34,7 +34,7 @@ _MASK: Final = 2**_HALF - 1
 _SWAPS: Final = ((8, 0x00FF00FF00FF00FF), (16, 0x0000FFFF0000FFFF), (32, 0x00000000FFFFFFFF))
 """How far neighboring bytes, pairs and fours are moved to change places, and which bits are the lower ones of each."""
 
-_FOR_NULL: Final = {
+_FOR_NULL: Final[Mapping[Kind, float | str | date]] = {
     Kind.INTEGER: 0, Kind.FLOAT: 0.0, Kind.TEXT: "", Kind.BOOLEAN: False, Kind.DATE: date(1970, 1, 1),
     Kind.TIMESTAMP: datetime(1970, 1, 1),  # noqa: DTZ001 # as those of a column, which have no zone
 }  # fmt: skip

@@ -159,7 +159,7 @@ def _joined(desk: Desk, ticket: Ticket) -> dict[str, Any] | None:
 
 def _drawn(desk: Desk, ticket: Ticket, keep: Keep | None) -> dict[str, Json]:
     """The exact half, and noise on it."""
-    plan, receipt = ticket.prepared.plan, _receipt(desk, ticket).to_dict()
+    plan = ticket.prepared.plan
     salt = random_bytes(16).hex()  # one for all statements, so that all see the same sample of a unit's groups
     run = partial(desk.engine.run, salt=salt)
 
@@ -172,6 +172,7 @@ def _drawn(desk: Desk, ticket: Ticket, keep: Keep | None) -> dict[str, Json]:
     for section in final.sections:
         one = encode_released(release(section, run)) if keep is None else keep(final, section, run, stream)
         sections.append(one)
+    receipt = _receipt(desk, ticket).to_dict()
     return {"bounds": None if first is None else encode_released(first), "sections": sections, "receipt": receipt}
 
 
