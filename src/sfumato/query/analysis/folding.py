@@ -195,10 +195,11 @@ def _compare(
     """Of an INTEGER and a constant: at least, or at most, a whole number."""
     if isinstance(left, Literal) and not isinstance(right, Literal):
         comparison, left, right = MIRRORED[comparison], right, left
-    is_number = isinstance(right, Literal) and isinstance(right.value, Fraction)
-    if isinstance(left, Literal) or not is_number or facts_of(left, columns).kind is not Kind.INTEGER:
+    constant = right.value if isinstance(right, Literal) else None
+    is_whole = not isinstance(left, Literal) and facts_of(left, columns).kind is Kind.INTEGER
+    if not isinstance(constant, Fraction) or not is_whole:
         return Compare(comparison, left, right)
-    bound = Fraction(float(right.value))  # as engines read it: the nearest double of what is not whole
+    bound = Fraction(float(constant))  # as engines read it: the nearest double of what is not whole
     if abs(bound) >= _EXACT:
         return Compare(comparison, left, right)
     match comparison:
