@@ -16,7 +16,7 @@ DATA = rows(PEOPLE, {"age": 30, "sex": "f", "pay": 1.5}, {"age": 50, "sex": "m"}
 class Failing:
     """An engine that raises something instead of an answer, and counts how often it was asked."""
 
-    name = "reference"
+    name, sampling = "reference", "md5"
 
     def __init__(self, engine, error=None):
         self.ask, self.error, self.count = engine.run, error, 0

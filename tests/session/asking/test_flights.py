@@ -91,7 +91,7 @@ class Gate:
         engine: The one that answers.
     """
 
-    name = "gate"
+    name, sampling = "gate", "md5"
 
     def __init__(self, engine, *, error=None):
         self._engine, self._error = engine, error
