@@ -22,11 +22,7 @@ from sfumato.query.model.facts import Facts, merged
 from sfumato.query.model.functions import Function
 from sfumato.query.model.intervals import ANYTHING, Interval
 from sfumato.query.model.kinds import NUMBERS, Kind
-from sfumato.query.statistics.measurements import LinearOutput
-
-Place: TypeAlias = tuple[int, int]
-"""A noisy number: its measurement, and its coordinate in it."""
-
+from sfumato.query.statistics.measurements import Place, SumOutput
 
 _LAST_BITS: Final = Fraction(1, 2**50)
 
@@ -66,13 +62,13 @@ Part: TypeAlias = Linear | Quotient
 
 
 def parts_of(
-    expression: Expression, outputs: Mapping[str, LinearOutput], facts: Mapping[str, Facts]
+    expression: Expression, outputs: Mapping[str, SumOutput], facts: Mapping[str, Facts]
 ) -> tuple[Expression, dict[str, tuple[Expression, Part]]]:
     """A formula with names in place of its parts, and the parts by name; columns of other kinds stay as they are.
 
     Args:
         expression: Over the columns of an answer.
-        outputs: Those that are noisy numbers times a constant.
+        outputs: Those that are sums of noisy numbers with constant factors.
         facts: What is known of all columns.
     """
     found: dict[Expression, tuple[str, Part]] = {}
@@ -95,7 +91,7 @@ def parts_of(
 
 
 def _part(
-    expression: Expression, outputs: Mapping[str, LinearOutput], facts: Mapping[str, Facts]
+    expression: Expression, outputs: Mapping[str, SumOutput], facts: Mapping[str, Facts]
 ) -> Part | None:  # fmt: skip
     """What an expression is, if it reads a noisy number and is of these kinds."""
     whole = _linear(expression, outputs, facts)
@@ -110,12 +106,12 @@ def _part(
 
 
 def _linear(
-    expression: Expression, outputs: Mapping[str, LinearOutput], facts: Mapping[str, Facts]
+    expression: Expression, outputs: Mapping[str, SumOutput], facts: Mapping[str, Facts]
 ) -> Linear | None:  # fmt: skip
     match expression:
         case ColumnRef(name) if name in outputs:
-            output = outputs[name]
-            return Linear(Fraction(0), (((output.measurement, output.coordinate), output.resolution),))
+            resolution, terms = outputs[name].resolution, outputs[name].terms
+            return Linear(Fraction(0), tuple((place, factor * resolution) for place, factor in terms))
         case Literal(Fraction() as value):
             return Linear(value)
         case Call(Function.TO_FLOAT | Function.NEGATE as function, (inner,)):

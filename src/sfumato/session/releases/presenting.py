@@ -18,7 +18,7 @@ from sfumato.query.model.schema import Key
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.planning.questions import OrderKey, Presented, answer_facts
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, estimated, shared
-from sfumato.query.statistics.measurements import LinearOutput, estimators
+from sfumato.query.statistics.measurements import SumOutput, estimators
 from sfumato.query.values.cells import Cell
 from sfumato.query.values.evaluation import evaluate
 from sfumato.session.releases.consistency import consistent_figures
@@ -218,8 +218,8 @@ class _Table:
         place = line.section, expression
         if place not in self._formulas:
             outputs = self._plan.sections[line.section].outputs
-            linear = {one.name: one for one in outputs if isinstance(one, LinearOutput) and not line.adding_up}
-            self._formulas[place] = parts_of(expression, linear, self._facts)
+            sums = {one.name: one for one in outputs if isinstance(one, SumOutput) and not line.adding_up}
+            self._formulas[place] = parts_of(expression, sums, self._facts)
         return self._formulas[place]
 
     def _intervals(self, place: int, part: Part, count: int) -> Sequence[Interval]:
