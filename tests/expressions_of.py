@@ -108,6 +108,8 @@ _ROUNDING: Final = (Function.NEGATE, Function.ABS, Function.FLOOR, Function.CEIL
 _SHIFTS: Final = st.sampled_from(INTEGERS).map(Fraction).map(Literal) | _whole(-1000, 1000)
 _UNITS: Final = st.sampled_from(UNITS).map(Literal)
 
+_SOUGHT: Final = st.sampled_from(("a", "b", "é", "\U0001f600", "a%", "aa", " ")).map(Literal)
+
 CALLS: Final = {
     _INTEGER: [
         *((f, _INTEGER, _INTEGER) for f in (*_ARITHMETIC, Function.MODULO)),
@@ -116,6 +118,7 @@ CALLS: Final = {
         (Function.SIGN, NUMBERS),
         (Function.TO_INTEGER, NUMBERS | {_TEXT, _BOOLEAN}),
         (Function.LENGTH, _TEXT),
+        (Function.POSITION, _TEXT, _SOUGHT),
         *(
             (f, TIMES)
             for f in (
@@ -147,6 +150,8 @@ CALLS: Final = {
         *((f, _TEXT) for f in (Function.LOWER, Function.UPPER, Function.TRIM, Function.LTRIM, Function.RTRIM)),
         (Function.SUBSTRING, _TEXT, _whole(1, 5), _whole(0, 5)),
         (Function.CONCAT, _TEXT, _TEXT),
+        (Function.SUFFIX, _TEXT, _INTEGER),
+        (Function.REPLACE, _TEXT, _SOUGHT, st.sampled_from(("", "b", "é\U0001f600", "aa")).map(Literal)),
         (Function.TO_TEXT, frozenset({_INTEGER, _TEXT, _BOOLEAN, _DATE})),
     ],
     _BOOLEAN: [

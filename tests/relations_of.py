@@ -35,6 +35,8 @@ from sfumato.query.model.relations import (
     Join,
     JoinKind,
     PeoplePart,
+    RowFunction,
+    RowWindow,
     Select,
     SemiJoin,
     Source,
@@ -134,6 +136,19 @@ def _distinct(grow, depth, child=None):
 
 def _bound(grow, depth):
     return BoundRows(private(grow, depth), grow.pick((1, 2, 3)))
+
+
+def _in_order(grow, depth):
+    child = private(grow, depth)
+    own = tuple(columns(child))
+    order = tuple((grow.pick(own), grow.chance(2)) for _ in range(grow.pick((1, 2))))
+    function = grow.pick(tuple(RowFunction))
+    is_moved = function in {RowFunction.LAG, RowFunction.LEAD, RowFunction.FIRST_VALUE}
+    value = grow.pick(own) if is_moved else None
+    return RowWindow(
+        child=child, name=grow.name(value or "x"), function=function, value=value, order=order,
+        distance=grow.pick((1, 1, 0, 2)), within=tuple(name for name in own if grow.chance(4)),
+    )  # fmt: skip
 
 
 def _grouped(grow, depth, child=None):
@@ -245,7 +260,7 @@ def _like(grow, own, like, kind):
 
 _ALIKE = (_filter, _select, _join_public, _semi_join_public, _set_operation, _distinct, _grouped)
 _OF_ROWS = (*_ALIKE, _join_groups)
-_OF_UNITS = (*_ALIKE, _bound, _join_units, _semi_join_units)
+_OF_UNITS = (*_ALIKE, _bound, _join_units, _semi_join_units, _in_order)
 
 
 def condition(grow, own, depth=2):

@@ -80,6 +80,10 @@ EDGES = {
     Function.SUBSTRING: [
         ("abc", 1, 2, "ab"), ("abc", 3, 9, "c"), ("abc", 4, 1, ""), ("abc", 2, 0, ""), ("\U0001f600b", 2, 1, "b"),
     ],
+    Function.SUFFIX: [
+        ("abc", 1, "abc"), ("abc", 3, "c"), ("abc", 4, ""), ("abc", 0, "abc"), ("abc", LEAST, "abc"), ("abc", MOST, ""),
+        ("\U0001f600éb", 2, "éb"), ("", 1, ""),
+    ],
     Function.TRIM: [("  a b  ", "a b"), ("\t a\u00a0", "\t a\u00a0"), ("  ", "")],
     Function.LTRIM: [("  a ", "a ")],
     Function.RTRIM: [("  a ", "  a")],
@@ -90,6 +94,15 @@ EDGES = {
     Function.LIKE: [
         ("abc", "a%", True), ("abc", "_b_", True), ("abc", "ab", False), ("a%", "a\\%", True),
         ("ab", "a\\%", False), ("a\nb", "a%b", True), ("", "%", True), ("A", "a", False), (None, "%", None),
+    ],
+    Function.POSITION: [
+        ("abcb", "b", 2), ("abc", "x", 0), ("", "a", 0), ("\U0001f600é b", "é", 2), ("aab", "ab", 2), ("A", "a", 0),
+        ("e\u0301", "\u0301", 2), ("a%b", "%", 2),
+    ],
+    Function.REPLACE: [
+        ("aaa", "aa", "b", "ba"), ("abc", "x", "y", "abc"), ("", "a", "b", ""), ("a\U0001f600", "\U0001f600", "", "a"),
+        ("a" * 2**11, "a", "bé", "bé" * 2**11), ("a" * 2**11 + "b", "a", "bé", None), ("aa", "a", "aa", "aaaa"),
+        ("b" * 5000, "b", "c", "c" * 5000), ("b" * 5000, "x", "yy", "b" * 5000), ("A", "a", "b", "A"),
     ],
     Function.YEAR: [(FIRST, 1), (LAST_TIME, 9999)],
     Function.QUARTER: [(FIRST, 1), (date(2026, 3, 31), 1), (date(2026, 4, 1), 2), (LAST, 4)],

@@ -18,6 +18,13 @@ MUTANTS = (
         tests=("tests/engines/sql/expressions/test_steps.py",),
     ),
     Mutant(
+        name="in SQL a window goes over the rows of all units",
+        edits=(
+            ("engines/sql/relations.py", "within = [*rows.unit, *(column(rows.names", "within = [*(column(rows.names"),
+        ),
+        tests=("tests/engines/sql/test_relations.py::test_windows_are_over_the_rows_of_one_unit",),
+    ),
+    Mutant(
         name="in SQL a unit keeps all of its groups",
         edits=(
             (

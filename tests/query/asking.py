@@ -12,8 +12,8 @@ from sfumato.query.planning.questions import Presented
 from sfumato.query.printing.canonical import question_hash, question_text
 from sfumato.query.printing.describe import described
 from sfumato.query.python.frame import Frame
-from sfumato.query.sql.constants import Parameters
 from sfumato.query.sql.context import Context, scope_of
+from sfumato.query.sql.expressions.constants import Parameters
 from sfumato.query.sql.parsing import parsed as parsed_text
 from sfumato.query.sql.questions import parse_question, parse_view
 

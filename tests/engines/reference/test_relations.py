@@ -24,6 +24,8 @@ from sfumato.query.model.relations import (
     Join,
     JoinKind,
     PeoplePart,
+    RowFunction,
+    RowWindow,
     Select,
     SemiJoin,
     Source,
@@ -69,6 +71,42 @@ def test_a_select_has_its_own_columns_and_keeps_the_unit():
     half = Call(Function.DIVIDE, (Call(Function.COALESCE, (column("f"), column("i"))), TWO))
     shown = found(select(VISITS, half=half, k=column("k")), visits=visits(("a", "x", 1, None)))
     assert shown == [("a", 0.5, "x")]  # of a FLOAT, also on a row without one
+
+
+STAYS = visits(
+    ("a", "x", 3, 0.5), ("a", "y", 1, None), ("a", "x", 1, 2.0), ("b", "x", 2, 1.0), ("b", "x", 2, 1.0),
+    ("b", None, 1, 0.5),
+)  # fmt: skip
+
+
+def in_order(function, *order, **more):
+    """The units, the keys of `order`, and the window of each row."""
+    window = RowWindow(child=VISITS, name="w", function=function, order=order, **more)
+    return sorted(
+        ((unit, row["i"], row["k"], row["w"]) for unit, row in relation_rows(window, lambda _: STAYS, salt=SALT)),
+        key=repr,
+    )
+
+
+def test_rows_of_a_unit_are_numbered_in_their_order_and_equal_ones_by_all_columns():
+    assert in_order(RowFunction.ROW_NUMBER, ("i", False)) == [
+        ("a", 1, "x", 1), ("a", 1, "y", 2), ("a", 3, "x", 3), ("b", 1, None, 1), ("b", 2, "x", 2), ("b", 2, "x", 3),
+    ]  # fmt: skip
+
+
+def test_equal_rows_have_one_rank_and_null_comes_last_or_first_if_it_descends():
+    assert [row[3] for row in in_order(RowFunction.RANK, ("i", False))] == [1, 1, 3, 1, 2, 2]
+    assert [row[3] for row in in_order(RowFunction.DENSE_RANK, ("k", False))] == [1, 2, 1, 2, 1, 1]
+    assert [row[3] for row in in_order(RowFunction.DENSE_RANK, ("k", True))] == [2, 1, 2, 1, 2, 2]
+
+
+def test_a_value_moves_within_its_unit_and_its_part():
+    assert [row[3] for row in in_order(RowFunction.LAG, ("i", False), value="i")] == [None, 1, 1, None, 1, 2]
+    assert [row[3] for row in in_order(RowFunction.LEAD, ("i", False), value="i", distance=2)] == [
+        3, None, None, 2, None, None,
+    ]  # fmt: skip
+    parted = in_order(RowFunction.FIRST_VALUE, ("i", True), value="i", within=("k",))
+    assert [row[3] for row in parted] == [3, 1, 3, 1, 2, 2]
 
 
 def test_a_filter_knows_floats_from_whole_numbers_too():

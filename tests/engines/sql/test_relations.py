@@ -17,12 +17,12 @@ from sfumato.engines.reference.relations import relation_rows
 from sfumato.engines.sampling import Sampling
 from sfumato.engines.sources.sources import ArrowData
 from sfumato.engines.sql.expressions.terms import column, select, table
-from sfumato.engines.sql.relations import lower_join, lower_relation, lower_semi_join
+from sfumato.engines.sql.relations import lower_join, lower_relation, lower_semi_join, lower_window
 from sfumato.engines.sql.rows import SqlRelation
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.analysis.shape import Metric, shape_of
-from sfumato.query.model.relations import Join, JoinKind, SemiJoin, Source
+from sfumato.query.model.relations import Join, JoinKind, RowFunction, RowWindow, SemiJoin, Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, integer, real, text
 from sfumato.query.values.cells import typed
 
@@ -102,6 +102,28 @@ def found(lower, relation, first, second):
 
 def joined(on, right, kind=JoinKind.INNER):
     return found(lower_join, Join(left=VISITS, right=right, on=on, kind=kind), VISITS, right)
+
+
+@pytest.mark.parametrize("within", [(), ("vi",)])
+@pytest.mark.parametrize("function", RowFunction)
+def test_windows_are_over_the_rows_of_one_unit(function, within):
+    value = "vi" if function in {RowFunction.LAG, RowFunction.LEAD, RowFunction.FIRST_VALUE} else None
+    order = (("vf", True), ("vi", False))
+    window = RowWindow(child=VISITS, name="w", function=function, value=value, within=within, order=order)
+    cells = [
+        ("a", 1, 1.0),
+        ("a", 1, 2.0),
+        ("a", 2, None),
+        ("b", 1, 1.0),
+        ("b", 1, 0.5),
+        ("b", None, 1.0),
+        ("b", 1, 1.0),
+    ]
+    query = lower_window(window, rows(VISITS))
+    shown = Counter(run(query, visits=keyed_rows(cells, owned=True)))
+    records = [dict(zip(("vu", "vi", "vf"), row, strict=True)) for row in cells]
+    expected = relation_rows(window, lambda _: records, salt=SALT)
+    assert shown == Counter((unit, *row.values()) for unit, row in expected)
 
 
 def test_rows_of_one_unit_meet_where_their_keys_are_equal():

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -28,6 +29,8 @@ from sfumato.query.model.relations import (
     Intersect,
     Join,
     PeoplePart,
+    RowFunction,
+    RowWindow,
     Select,
     SemiJoin,
     Source,
@@ -111,6 +114,15 @@ def test_a_bound_and_groups_narrow_the_limits():
     assert limits_of(BoundRows(T, 30)).max_rows_per_unit == 9
     assert limits_of(BY_K) == Limits(max_rows_per_unit=8, max_groups_per_unit=2)
     assert limits_of(Grouped(T, (), ())).max_rows_per_unit == 1
+
+
+def test_a_window_leaves_limits_and_matches_as_they_are():
+    numbered = RowWindow(child=BY_K, name="n", function=RowFunction.ROW_NUMBER, order=(("k", False),))
+    assert limits_of(numbered) == limits_of(BY_K)
+    assert matches_of(numbered, frozenset({"k", "n"})) == 1
+    assert matches_of(numbered, frozenset({"n"})) is None
+    windows = [replace(numbered, child=side) for side in (join(), bound_joins(join()))]
+    assert bound_joins(windows[0]) == windows[1]
 
 
 def test_a_union_adds_limits_and_a_join_multiplies_rows():

@@ -29,6 +29,8 @@ from sfumato.query.model.relations import (
     Join,
     JoinKind,
     PeoplePart,
+    RowFunction,
+    RowWindow,
     Select,
     SemiJoin,
     Source,
@@ -143,6 +145,32 @@ MEANINGFUL = [
     Except(PUBLIC_ROWS, PUBLIC_ROWS),
     BoundRows(UNITS, 1),
 ]
+
+
+def in_order(child, function=RowFunction.ROW_NUMBER, **more):
+    return RowWindow(child=child, name="new", function=function, order=(("k", False),), **more)
+
+
+def test_a_window_is_over_the_rows_of_a_unit_or_of_public_ones():
+    shape = shape_of(in_order(UNITS))
+    assert shape.metric is Metric.UNITS
+    assert shape.columns["new"].kind is Kind.INTEGER
+    assert not shape.columns["new"].nullable
+    moved = shape_of(in_order(UNITS, RowFunction.LAG, value="k")).columns["new"]
+    assert (moved.kind, moved.nullable) == (shape.columns["k"].kind, True)
+    with pytest.raises(NotPrivateError, match="several people would be compared"):
+        shape_of(in_order(ROWS))
+
+
+@pytest.mark.parametrize(
+    "window",
+    [in_order(UNITS, RowFunction.LAG), in_order(UNITS, RowFunction.LEAD, value="k", distance=-1),
+     in_order(UNITS, RowFunction.LAG, value="nosuch"), in_order(UNITS, within=("nosuch",)),
+     RowWindow(child=UNITS, name="K", function=RowFunction.RANK, order=(("k", False),))],
+)  # fmt: skip
+def test_a_window_reads_columns_that_there_are_under_a_new_name(window):
+    with pytest.raises(ParameterError):
+        shape_of(window)
 
 
 @pytest.mark.parametrize("relation", MEANINGFUL)

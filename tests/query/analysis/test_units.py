@@ -3,7 +3,7 @@ from tests.query.asking import CUSTOMERS, LINEITEMS, ORDERS, PEOPLE, WARDS, rows
 
 from sfumato.query.analysis.units import UNIT, Own, Path, determines_unit, holds_unit, same_unit, ties_of
 from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.model.relations import BoundRows, Join, JoinKind, PeoplePart, Source
+from sfumato.query.model.relations import BoundRows, Join, JoinKind, PeoplePart, RowFunction, RowWindow, Source
 from sfumato.query.model.schema import Limits, Table, UnitPath, integer
 from sfumato.query.sql.context import scope_of
 
@@ -74,6 +74,9 @@ def test_parts_and_bounds_keep_the_unit():
     orders = Source(ORDERS)
     part = PeoplePart(child=orders, by="status", values=("open",), value="open", max_parts_per_unit=1, salt="s")
     assert ties_of(part) == ties_of(BoundRows(orders, 3)) == ties_of(orders)
+    order = (("total", False),)
+    numbered = RowWindow(child=orders, name="k", function=RowFunction.LAG, value="customer_id", order=order)
+    assert ties_of(numbered) == ties_of(orders)  # a row before the first is nobody's
 
 
 def test_the_right_side_of_a_left_join_may_be_nobody_s():

@@ -55,7 +55,7 @@ def calls_of_every_function():
     constants = {
         Function.ROUND: [Fraction(2)], Function.POWER: [Fraction(2)], Function.LIKE: ["%a%"],
         Function.SUBSTRING: [Fraction(1), Fraction(5)], Function.TRUNCATE: ["month"],
-        Function.ADD_MONTHS: [Fraction(1)],
+        Function.ADD_MONTHS: [Fraction(1)], Function.POSITION: ["a"], Function.REPLACE: ["a", "bc"],
     }  # fmt: skip
     made = {}
     for signature in [one for several in CALLS.values() for one in several] + INEXACT:
@@ -132,7 +132,9 @@ DOUBLED = call(Function.CONCAT, LONG, LONG)
      (call(Function.SUBSTRING, LONG, Fraction(3), Fraction(2**31 - 1)), 100), (call(Function.TRIM, LONG), 100),
      (call(Function.TO_TEXT, ColumnRef("integer 1")), 20), (call(Function.TO_TEXT, ColumnRef("date 1")), 10),
      (call(Function.TO_TEXT, ColumnRef("boolean 1")), 5), (call(Function.COALESCE, LONG, "x" * 120), 120),
-     (call(Function.NULL_IF, LONG, DOUBLED), 100), (call(Function.LENGTH, LONG), None)],
+     (call(Function.NULL_IF, LONG, DOUBLED), 100), (call(Function.LENGTH, LONG), None),
+     (call(Function.REPLACE, LONG, "ab", "x"), 100), (call(Function.REPLACE, LONG, "abc", "12345"), 166),
+     (call(Function.REPLACE, LONG, "a", "x" * 50), MAX_TEXT), (call(Function.POSITION, LONG, "a"), None)],
 )  # fmt: skip
 def test_the_length_of_a_text_that_is_made_is_public(expression, characters):
     assert length(expression) == characters

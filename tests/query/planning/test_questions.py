@@ -11,7 +11,8 @@ from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Join
 from sfumato.query.model.schema import Limits
-from sfumato.query.planning.questions import MAX_COLUMNS, OrderKey, answer_facts, presented
+from sfumato.query.planning.questions import MAX_COLUMNS, answer_facts, presented
+from sfumato.query.planning.windows import OrderKey
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.vectors import VectorSum

@@ -10,8 +10,8 @@ import sfumato as sf
 from sfumato.query.analysis.sizes import MAX_DEPTH
 from sfumato.query.handles.columns import when
 from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, Literal
-from sfumato.query.model.relations import BoundRows, PeoplePart
-from sfumato.query.planning.questions import OrderKey
+from sfumato.query.model.relations import BoundRows, PeoplePart, RowFunction, RowWindow
+from sfumato.query.planning.windows import OrderKey
 from sfumato.query.printing.canonical import question_text
 from sfumato.query.printing.describe import as_name, block_of, described, relation_sql
 from sfumato.query.sql.questions import parse_question
@@ -101,6 +101,11 @@ WRITTEN = [
     (DAYS.except_(PAID).relation, "(SELECT visitor, day FROM visits) EXCEPT ALL (SELECT visitor, day FROM bills)"),
     (DAYS.filter(DAYS.day > 1).distinct().relation, "SELECT DISTINCT visitor, day FROM visits WHERE day > 1"),
     (BoundRows(DAYS.relation, 3), "SELECT visitor, day FROM visits LIMIT 3 PER UNIT"),
+    (RowWindow(child=DAYS.relation, name="k", function=RowFunction.ROW_NUMBER, order=(("day", True),)),
+     "SELECT visitor, day, ROW_NUMBER() OVER (PARTITION BY /* unit */ ORDER BY day DESC) AS k FROM visits"),
+    (RowWindow(child=wards.relation, name="k", function=RowFunction.LAG, value="beds", distance=2, within=("code",),
+               order=(("beds", False),)),
+     "SELECT code, beds, LAG(beds, 2) OVER (PARTITION BY code ORDER BY beds) AS k FROM wards"),
     (visits.group_by("day").fold(n=sf.count(), m=sf.sum("hours")).relation,
      "SELECT day, COUNT(*) AS n, SUM(hours) AS m FROM visits GROUP BY /* unit */, day"),
     (visits.group_by(odd=visits.day % 2).fold(

@@ -64,3 +64,45 @@ SELECT patient, ward FROM visits EXCEPT SELECT patient, ward FROM visits WHERE h
 SELECT patient, ward FROM visits EXCEPT ALL SELECT patient, ward FROM visits WHERE hours > 5;
 SELECT patient FROM visits UNION SELECT patient FROM visits INTERSECT ALL SELECT patient FROM visits WHERE hours > 9;
 SELECT age FROM people UNION ALL SELECT pay FROM people;
+SELECT YEAR(day) AS a, MONTH(day) AS b, DAY(day) AS c, QUARTER(day) AS d, WEEK(day) AS e, DAYOFYEAR(day) AS f,
+    DAYOFWEEK(day) AS g, ISODOW(day) AS h, WEEKOFYEAR(day) AS i, DAYOFMONTH(day) AS j FROM visits;
+SELECT HOUR(placed) AS a, MINUTE(placed) AS b, SECOND(placed) AS c FROM orders;
+SELECT STRPOS(note, 'y') AS a, REPLACE(note, 'y', 'zz') AS b, STARTS_WITH(note, 'xy') AS c, CONTAINS(note, '%') AS d,
+    POSITION('b' IN note) AS e, ENDS_WITH(note, 'y') AS f FROM orders;
+SELECT CAST(hours AS numeric(4, 1)) AS a, CAST(ward AS varchar(3)) AS b FROM visits;
+SELECT customer_id, COUNT_IF(total IS NOT NULL AND total > 50) AS n, MEAN(total) AS m FROM orders GROUP BY ALL;
+SELECT c.segment, o.total FROM orders o RIGHT JOIN customers c ON o.customer_id = c.customer_id;
+SELECT customer_id, segment, total FROM orders RIGHT JOIN customers USING (customer_id);
+SELECT w.region, v.patient FROM wards w RIGHT JOIN visits v ON v.ward = w.code AND w.beds > 20;
+SELECT o.order_id FROM lineitem l JOIN orders p USING (order_id) RIGHT JOIN orders o ON
+    o.customer_id = p.customer_id;
+SELECT patient, hours FROM visits v WHERE hours > (SELECT AVG(w.hours) FROM visits w WHERE w.patient = v.patient);
+SELECT customer_id, (SELECT COUNT(*) FROM orders o WHERE o.customer_id = c.customer_id) AS n, (SELECT COUNT(*) + 1 FROM
+    orders o WHERE o.customer_id = c.customer_id AND total > 100) AS m FROM customers c;
+SELECT customer_id, (SELECT MAX(total) - MIN(total) FROM orders o WHERE o.customer_id = c.customer_id AND o.status =
+    'paid') AS n FROM customers c WHERE (SELECT SUM(total) FROM orders o WHERE o.customer_id = c.customer_id) > 90;
+SELECT patient FROM visits WHERE hours > (SELECT MAX(beds) FROM wards) OR hours < (SELECT MIN(beds) FROM wards WHERE
+    code = ward);
+SELECT order_id FROM orders o WHERE total > (SELECT AVG(p.total) FROM orders p WHERE p.customer_id = o.customer_id AND
+    p.status = o.status) AND total < (SELECT SUM(p.total) FROM orders p WHERE p.customer_id = o.customer_id);
+SELECT patient, ward, ROW_NUMBER() OVER (PARTITION BY patient ORDER BY day NULLS LAST, hours NULLS LAST, ward NULLS
+    LAST) AS k, LAG(day) OVER (PARTITION BY patient ORDER BY day NULLS LAST, hours NULLS LAST, ward NULLS LAST) AS p
+    FROM visits;
+SELECT customer_id, RANK() OVER (PARTITION BY customer_id, status ORDER BY total DESC NULLS FIRST) AS r, DENSE_RANK()
+    OVER (PARTITION BY customer_id ORDER BY EXTRACT(MONTH FROM placed) NULLS LAST) AS d FROM orders WHERE total > 20;
+SELECT order_id, total - LEAD(total, 2) OVER (PARTITION BY customer_id ORDER BY order_id) AS x, FIRST_VALUE(status)
+    OVER (PARTITION BY customer_id ORDER BY order_id DESC) AS f FROM orders;
+SELECT code, ROW_NUMBER() OVER (ORDER BY beds DESC NULLS FIRST, code NULLS LAST, region NULLS LAST) AS k FROM wards;
+SELECT order_id FROM orders o WHERE EXISTS (SELECT 1 FROM orders p WHERE p.customer_id = o.customer_id AND p.total >
+    o.total);
+SELECT order_id FROM orders o WHERE NOT EXISTS (SELECT 1 FROM orders p WHERE p.customer_id = o.customer_id AND p.status
+    <> o.status AND p.total > 50);
+SELECT patient FROM visits v WHERE EXISTS (SELECT 1 FROM wards w WHERE w.beds <= v.hours) AND NOT EXISTS (SELECT 1 FROM
+    wards w WHERE w.code = v.ward AND v.hours > w.beds);
+SELECT patient, ward FROM visits WHERE ward NOT IN (SELECT code FROM wards);
+SELECT patient, ward FROM visits WHERE ward NOT IN (SELECT code FROM wards WHERE code IS NOT NULL);
+SELECT patient, ward FROM visits WHERE ward NOT IN (SELECT code FROM wards WHERE beds > 90);
+SELECT order_id FROM orders o WHERE status NOT IN (SELECT p.status FROM orders p WHERE p.customer_id = o.customer_id AND
+    p.total > 100);
+SELECT v.patient FROM visits v, wards w WHERE (v.ward = w.code AND w.beds > 20) OR (hours < 9 AND v.ward = w.code);
+SELECT SUBSTRING(note FROM STRPOS(note, 'y') + 1) AS a, RIGHT(note, 2) AS b, RIGHT(note, 0) AS c FROM orders;

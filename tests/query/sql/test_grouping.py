@@ -9,6 +9,7 @@ from sfumato.query.model.functions import Function
 from sfumato.query.model.relations import Select, Source
 from sfumato.query.statistics.counts import CountRows
 from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.values.evaluation import evaluate
 
 YEAR = Call(Function.YEAR, (ColumnRef("day"),))
 OWN = tuple((name, ColumnRef(name)) for name in VISITS.columns)
@@ -83,8 +84,8 @@ def test_grouping_by_nothing_is_one_group():
         ("2", NotPrivateError, "COUNT.*aggregate"),
         ("n", NotPrivateError, "COUNT.*aggregate"),
         ("nosuch", ParameterError, "nosuch"),
-        ("ALL", NotPrivateError, "List the columns"),
-        ("DISTINCT ROLLUP (ward)", NotPrivateError, "List the columns"),
+        ("ALL ward", NotPrivateError, "Leave ALL or DISTINCT out"),
+        ("DISTINCT ROLLUP (ward)", NotPrivateError, "Leave ALL or DISTINCT out"),
         ("ward, ROLLUP (ward)", ParameterError, "differ|named once"),
         ("CUBE (a, b, c, d, e, f, g)", ParameterError, "at most 64"),
         ("CUBE (a, b), CUBE (c, d), CUBE (e, f, g)", ParameterError, "64"),
@@ -164,3 +165,29 @@ def test_a_column_that_is_no_key_is_never_shown(sql):
 def test_a_column_goes_before_an_alias_in_having():
     with pytest.raises(NotPrivateError, match="hours"):
         parsed("SELECT COUNT(*) AS hours FROM visits HAVING hours > 3")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT ward, day, COUNT(*) AS n FROM visits GROUP BY {}",
+        "SELECT COUNT(*) AS n, LOWER(ward) AS w, 1 AS one, SUM(COUNT(*)) OVER () AS s FROM visits GROUP BY {}",
+    ],
+)
+def test_group_by_all_is_by_all_columns_without_an_aggregate(sql):
+    listed = "ward, day" if "day" in sql else "LOWER(ward)"
+    assert parsed(sql.format("ALL")) == parsed(sql.format(listed))
+
+
+def test_grouping_tells_totals_from_groups():
+    selected = "SELECT GROUPING(ward) AS g, GROUPING(region, ward) AS h, COUNT(*) AS n"
+    question = parsed(f"{selected} FROM visits JOIN wards ON ward = code GROUP BY CUBE (ward, region)")
+    by_name = dict(question.columns)
+    values = [[evaluate(by_name[name], {"ward": ward, "region": region}) for name in "gh"]
+              for ward in ("A", None) for region in ("north", None)]  # fmt: skip
+    assert values == [[0, 0], [0, 2], [1, 1], [1, 3]]
+    assert dict(parsed("SELECT ward, GROUPING(ward) AS g, COUNT(*) AS n FROM visits GROUP BY ward").columns)[
+        "g"
+    ] == Literal(Fraction(0))
+    with pytest.raises(ParameterError, match="must be a key"):
+        parsed("SELECT GROUPING(hours), COUNT(*) FROM visits GROUP BY ROLLUP (ward)")

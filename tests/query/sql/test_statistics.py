@@ -1,7 +1,7 @@
 from fractions import Fraction
 
 import pytest
-from tests.query.asking import SOURCES, parsed
+from tests.query.asking import SOURCES, hashed, parsed
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.model.expressions import Call, Case, ColumnRef, Compare, Comparison, Literal, Null
@@ -105,7 +105,7 @@ def test_filter_leaves_values_out(sql, meaning):
         ("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY total, order_id)", NotPrivateError, "one column"),
         ("SUM(total) WITHIN GROUP (ORDER BY total)", NotPrivateError, "this statistic is not supported"),
         ("SUM(total) FILTER (WHERE total)", ParameterError, "true or false"),
-        ("SUM((SELECT 1))", NotPrivateError, "sub-query"),
+        ("SUM((SELECT 1))", NotPrivateError, "SELECT without FROM"),
         ("RANK() WITHIN GROUP (ORDER BY total)", NotPrivateError, "this statistic is not supported"),
     ],
 )
@@ -137,3 +137,21 @@ def test_aggregates_of_sub_queries_are_their_own(sql, has):
     node = parsed_text(f"SELECT {sql}").expressions[0]
     assert has_aggregate(node) is has
     assert not is_aggregate(node) or has
+
+
+def test_quantiles_of_equal_parts_are_columns_or_one_of_them():
+    several = parsed("SELECT APPROX_QUANTILES(hours, 2) AS q FROM visits")
+    assert [name for name, _ in several.child.statistics] == ["q_0", "q_1", "q_2"]
+    third = "SELECT QUANTILE(hours, 0.3) AS q FROM visits"
+    for index in ("OFFSET(3)", "SAFE_OFFSET(3)", "ORDINAL(4)", "4"):
+        assert hashed(f"SELECT APPROX_QUANTILES(hours, 10)[{index}] AS q FROM visits") == hashed(third)
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["(hours, 0)", "(hours, 101)", "(hours, ward)", "(hours, 4)[OFFSET(5)]", "(hours, 4)[0]",
+     "(hours, 4)[OFFSET(ward)]", "(hours)"],
+)  # fmt: skip
+def test_quantiles_have_their_numbers(call):
+    with pytest.raises(ParameterError):
+        parsed(f"SELECT APPROX_QUANTILES{call} FROM visits")

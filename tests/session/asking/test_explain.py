@@ -20,6 +20,8 @@ from sfumato.query.model.relations import (
     Join,
     JoinKind,
     PeoplePart,
+    RowFunction,
+    RowWindow,
     Select,
     SemiJoin,
     UnionAll,
@@ -140,6 +142,10 @@ STAYS = {
     "bound": (
         BoundRows(relation_of(VISITS), 2),
         "at most 2 rows per unit, chosen by a salted hash of the unit's rows",
+    ),
+    "numbered": (
+        RowWindow(child=relation_of(VISITS), name="k", function=RowFunction.RANK, order=(("ward", True),)),
+        "k: rank of each unit's rows in the order of ward",
     ),
     "grouped": (Grouped(relation_of(VISITS), ("ward",), (Folded("n", Fold.COUNT_ROWS),)), "grouped by ward"),
     "union": (UnionAll(relation_of(VISITS), relation_of(VISITS)), "all rows of two relations"),

@@ -19,7 +19,8 @@ from sfumato.query.model.expressions import And, Compare, Comparison, Literal, N
 from sfumato.query.model.relations import Filter, Select
 from sfumato.query.model.schema import Limits, Table, integer, real, text
 from sfumato.query.model.statement import AUTO
-from sfumato.query.planning.questions import OrderKey, presented
+from sfumato.query.planning.questions import presented
+from sfumato.query.planning.windows import OrderKey
 from sfumato.query.policy.policy import SourceFacts
 from sfumato.query.statistics.counts import CountDistinct, CountRows
 from sfumato.query.statistics.histograms import Histogram

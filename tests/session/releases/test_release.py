@@ -20,7 +20,7 @@ from sfumato.query.model.expressions import Call, Compare, Comparison, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.schema import Table, boolean, date, integer, text, timestamp
 from sfumato.query.model.statement import AUTO
-from sfumato.query.planning.questions import OrderKey
+from sfumato.query.planning.windows import OrderKey
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Misrank
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum

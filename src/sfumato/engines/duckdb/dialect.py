@@ -95,10 +95,20 @@ def _letters_replaced(value: Sql, letters: Sql, _others: Sql) -> Sql:
     code = function("UNICODE", letter)
     has_case = any_of(between(code, figure(block.start), figure(block.stop - 1)) for block in ALPHABETS)
     is_alike = all_of([has_case, negated(function("CONTAINS", text(otherwise), letter))])
-    one = case([(is_alike, function(native, letter))], letter)
-    each = exp.Lambda(this=one, expressions=[exp.to_identifier("letter", quoted=True)])
-    changed = function("LIST_TRANSFORM", function("STRING_SPLIT", value, text("")), each)
-    return function("ARRAY_TO_STRING", changed, text(""))
+    return _one_by_one(value, case([(is_alike, function(native, letter))], letter))
+
+
+def _ascii_lowered(value: Sql) -> Sql:
+    letter = column("letter")
+    is_upper = between(function("UNICODE", letter), figure(ord("A")), figure(ord("Z")))
+    return _one_by_one(value, case([(is_upper, function("LOWER", letter))], letter))
+
+
+def _one_by_one(value: Sql, changed: Sql) -> Sql:
+    """A text with each "letter" of it changed."""
+    each = exp.Lambda(this=changed, expressions=[exp.to_identifier("letter", quoted=True)])
+    letters = function("LIST_TRANSFORM", function("STRING_SPLIT", value, text("")), each)
+    return function("ARRAY_TO_STRING", letters, text(""))
 
 
 def _nearest_double(total: Sql) -> Sql:
@@ -168,7 +178,9 @@ IDIOMS: Final[Idioms] = {
     # text
     "is_match": _call("REGEXP_FULL_MATCH"),
     "is_like": lambda value, pattern: liked(value, pattern.name, finders=_FINDERS, otherwise=_has_pieces),
+    "place_of": _call("STRPOS"),
     "letters_replaced": _letters_replaced,
+    "ascii_lowered": _ascii_lowered,
     "lower_ascii": _call("LOWER"),
     "upper_ascii": _call("UPPER"),
     "byte_count": _call("STRLEN"),

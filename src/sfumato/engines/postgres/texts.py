@@ -1,6 +1,7 @@
 """Text in PostgreSQL, and what is read from it: looked at before it is cast, because a cast that fails raises."""
 
 from collections.abc import Callable
+from string import ascii_lowercase, ascii_uppercase
 from typing import Final
 
 from sqlglot import exp
@@ -147,7 +148,9 @@ TEXTS: Final[Idioms] = {
     "is_like": lambda value, pattern: exp.Paren(
         this=exp.Escape(this=operation(exp.Like, value, pattern), expression=text("\\"))
     ),
+    "place_of": lambda value, word: cast(native("STRPOS", value, word), "BIGINT"),
     "letters_replaced": _letters_replaced,
+    "ascii_lowered": lambda value: native("TRANSLATE", value, text(ascii_uppercase), text(ascii_lowercase)),
     "lower_ascii": lambda value: native("LOWER", value),
     "upper_ascii": lambda value: native("UPPER", value),
     "byte_count": lambda value: native("OCTET_LENGTH", value),

@@ -30,6 +30,8 @@ from sfumato.query.model.relations import (
     JoinKind,
     PeoplePart,
     Relation,
+    RowFunction,
+    RowWindow,
     Select,
     SemiJoin,
     Source,
@@ -79,6 +81,8 @@ def relation_rows(relation: Relation, read: Reader, *, salt: str) -> list[OwnedR
             return _bounded(relation, relation_rows(relation.child, read, salt=salt), salt)
         case Grouped():
             return folded_rows(relation, relation_rows(relation.child, read, salt=salt))
+        case RowWindow():
+            return ordered_rows(relation, relation_rows(relation.child, read, salt=salt))
         case SemiJoin():
             sides = [relation_rows(side, read, salt=salt) for side in (relation.child, relation.other)]
             return semi_joined_rows(relation, *sides)
@@ -257,6 +261,46 @@ def folded_rows(grouped: Grouped, rows: list[OwnedRow]) -> list[OwnedRow]:
         (unit, dict(zip(grouped.keys, keys, strict=True)) | {name: fold(group) for name, fold in columns.items()})
         for (unit, *keys), group in together.items()
     ]
+
+
+def ordered_rows(window: RowWindow, rows: list[OwnedRow]) -> list[OwnedRow]:
+    """Each row with what a window is of the rows of its unit that agree with it."""
+    together: dict[tuple[Cell, ...], list[OwnedRow]] = defaultdict(list)
+    for unit, row in rows:
+        together[(unit, *(row[name] for name in window.within))].append((unit, row))
+    made: list[OwnedRow] = []
+    for rows_alike in together.values():
+        group = rows_alike
+        ties = [(name, False) for name in reversed([*shape_of(window.child).columns])]
+        for name, descending in (*ties, *reversed(window.order)):
+            missing = [owned for owned in group if owned[1][name] is None]
+            present = [owned for owned in group if owned[1][name] is not None]
+            present.sort(key=lambda owned, name=name: owned[1][name], reverse=descending)  # type: ignore[misc] # the name of each turn
+            group = missing + present if descending else present + missing
+        cells = _in_order(window, [row for _, row in group])
+        made += [(unit, {**row, window.name: cell}) for (unit, row), cell in zip(group, cells, strict=True)]
+    return made
+
+
+def _in_order(window: RowWindow, rows: list[Row]) -> list[Cell]:
+    """What a window is of rows that stand in its order."""
+    count = len(rows)
+    if window.value is not None:
+        own = [row[window.value] for row in rows]
+        if window.function is RowFunction.FIRST_VALUE:
+            return own[:1] * count
+        step = -window.distance if window.function is RowFunction.LAG else window.distance
+        return [own[place + step] if 0 <= place + step < count else None for place in range(count)]
+    if window.function is RowFunction.ROW_NUMBER:
+        return list(range(1, count + 1))
+    keys = [tuple(row[name] for name, _ in window.order) for row in rows]
+    firsts = [place for place in range(count) if place == 0 or keys[place] != keys[place - 1]]
+    is_dense = window.function is RowFunction.DENSE_RANK
+    ends = [*firsts[1:], count]
+    ranks: list[Cell] = []
+    for number, (first, end) in enumerate(zip(firsts, ends, strict=True), start=1):
+        ranks += [number if is_dense else first + 1] * (end - first)
+    return ranks
 
 
 def _column(column: Folded, facts: Mapping[str, Facts]) -> Callable[[list[Row]], Cell]:

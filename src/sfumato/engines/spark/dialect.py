@@ -6,6 +6,7 @@ Where Spark would compute a double in something narrower, or raise, it is writte
 
 import re
 from collections.abc import Callable
+from string import ascii_lowercase, ascii_uppercase
 from typing import Final
 
 from sqlglot import exp
@@ -217,7 +218,9 @@ IDIOMS: Final[Idioms] = {
     # the whole text: a $ would also stand before a line break at the end
     "is_match": lambda value, pattern: exp.RegexpLike(this=value, expression=text(rf"^(?:{pattern.name})\z")),
     "is_like": _is_like,
+    "place_of": _whole("INSTR"),
     "letters_replaced": _call("TRANSLATE"),
+    "ascii_lowered": lambda value: function("TRANSLATE", value, text(ascii_uppercase), text(ascii_lowercase)),
     "lower_ascii": _call("LOWER"),
     "upper_ascii": _call("UPPER"),
     "byte_count": _call("OCTET_LENGTH"),

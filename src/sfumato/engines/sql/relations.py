@@ -28,6 +28,7 @@ from sfumato.engines.sql.expressions.terms import (
     figure,
     function,
     guarded,
+    is_null,
     joined,
     one_of,
     operation,
@@ -55,6 +56,8 @@ from sfumato.query.model.relations import (
     JoinKind,
     PeoplePart,
     Relation,
+    RowFunction,
+    RowWindow,
     Select,
     SemiJoin,
     Source,
@@ -120,6 +123,8 @@ def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str, sampl
             query = least_ranked(inner, most, within=inner.unit, order=inner.order(salt, sampling))
         case Grouped(child=child):
             query = lower_grouped(relation, rows(child))
+        case RowWindow(child=child):
+            query = lower_window(relation, rows(child))
         case SemiJoin():
             query = lower_semi_join(relation, rows(relation.child), rows(relation.other))
         case Join():
@@ -193,6 +198,36 @@ def _equal(first: str, second: str, left: SqlRelation, right: SqlRelation) -> Sq
     if left.kind(first) is not right.kind(second):
         sides = [cast(side, "DOUBLE") for side in sides]
     return operation(exp.EQ, *sides)
+
+
+def _each_once(keys: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """A column that stands twice in an order decides nothing the second time."""
+    first: dict[str, bool] = {}
+    for name, descending in keys:
+        first.setdefault(name, descending)
+    return list(first.items())
+
+
+_RANKS: Final = frozenset({RowFunction.RANK, RowFunction.DENSE_RANK})
+
+
+def lower_window(relation: RowWindow, rows: SqlRelation) -> exp.Select:
+    """Each row with a window over the rows of its unit; whether a term is NULL is told before it, as engines differ."""
+    keys = list(relation.order)
+    if relation.function not in _RANKS:  # which rows that are equal by the order share
+        keys += [(name, False) for name in rows.names]
+    order = [
+        exp.Ordered(this=term, desc=descending)
+        for name, descending in _each_once(keys)
+        for term in (is_null(column(rows.names[name])), column(rows.names[name]))
+    ]
+    value: list[exp.Expr] = [] if relation.value is None else [column(rows.names[relation.value])]
+    if relation.function in {RowFunction.LAG, RowFunction.LEAD}:
+        value = [*value, figure(relation.distance)]
+    within = [*rows.unit, *(column(rows.names[name]) for name in relation.within)]
+    made = window(function(relation.function.value.upper(), *value), within, order)
+    own = [column(name) for name in rows.selected]
+    return select([*own, aliased(made, f"c{len(rows.names)}")], rows.query)
 
 
 _COUNT, _TOTAL = "n", "t"

@@ -19,6 +19,7 @@ from sfumato.query.model.relations import (
     Join,
     PeoplePart,
     Relation,
+    RowWindow,
     Select,
     SemiJoin,
     Source,
@@ -44,7 +45,7 @@ def _limits(relation: Relation, seen: Seen) -> Limits:
     match relation:
         case Source(table):
             return table.limits
-        case PeoplePart() | Filter() | Select() | Distinct() | SemiJoin():
+        case PeoplePart() | Filter() | Select() | Distinct() | SemiJoin() | RowWindow():
             return limits_of(relation.child, seen)
         case Intersect(left, _) | Except(left, _):
             return limits_of(left, seen)
@@ -129,6 +130,8 @@ def matches_of(
             return matches_of(child, own_columns, seen, is_bound=is_bound)
         case Grouped(_, keys, _):
             return 1 if columns.issuperset(keys) else None
+        case RowWindow(child=child, name=name):
+            return matches_of(child, columns - {name}, seen, is_bound=is_bound)
         case Join(left=left):
             own = matches_of(left, columns, seen, is_bound=is_bound)
             partners = _bound_matches(relation) if is_bound else matches(relation, seen)
@@ -150,7 +153,7 @@ def bound_joins(relation: Relation) -> Relation:
     match relation:
         case Source() | PeoplePart():
             return relation
-        case Filter() | Select() | Distinct() | BoundRows() | Grouped():
+        case Filter() | Select() | Distinct() | BoundRows() | Grouped() | RowWindow():
             child = bound_joins(relation.child)
             return relation if child is relation.child else replace(relation, child=child)  # whose shape is known
         case SemiJoin():

@@ -41,6 +41,7 @@ from sfumato.query.model.relations import (
     Join,
     PeoplePart,
     Relation,
+    RowWindow,
     Select,
     SemiJoin,
     Source,
@@ -90,7 +91,7 @@ def folded_rows(relation: Relation) -> Relation:
                 for column in columns
             )
             new = Grouped(folded_rows(child), keys, tuple(folds))
-        case Distinct() | BoundRows():
+        case Distinct() | BoundRows() | RowWindow():
             new = replace(relation, child=folded_rows(relation.child))
         case SemiJoin():
             new = replace(relation, child=folded_rows(relation.child), other=folded_rows(relation.other))

@@ -27,6 +27,7 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Edition, Facts, family, literal_facts, merged
 from sfumato.query.model.intervals import ANYTHING, Interval
 from sfumato.query.model.kinds import TIMES, Kind
+from sfumato.query.values.reals import REALS, first_interval
 
 
 def facts_of(expression: Expression, columns: Mapping[str, Facts], edition: Edition = Edition.LATEST) -> Facts:
@@ -52,23 +53,30 @@ def facts_of(expression: Expression, columns: Mapping[str, Facts], edition: Edit
             for condition, _ in branches:
                 _require_condition(facts_of(condition, columns, edition))
             return merged([facts_of(value, columns, edition) for value in (*(v for _, v in branches), default)])
-        case Call(function, arguments):
+        case Call(_, arguments):
             check_parameters(expression)
             known = [facts_of(argument, columns, edition) for argument in arguments]
-            facts = SIGNATURES[function](expression, known)
-            facts = replace(facts, interval=facts.interval.within_doubles(), certain=_certain(expression, known))
+            facts = _called(expression, known, edition)
+            facts = replace(facts, certain=_certain(expression, known, edition))
             # an infinite double, which a column may hold, is NULL in whatever a function makes of it
             return replace(facts, nullable=True) if facts.kind is Kind.FLOAT else facts
         case And() | Or() | Not() | Compare() | IsIn() | IsNull():
             return _condition(expression, columns, edition)
 
 
-def _certain(call: Call, arguments: Sequence[Facts]) -> Interval | None:
+def _called(call: Call, arguments: Sequence[Facts], edition: Edition) -> Facts:
+    facts = SIGNATURES[call.function](call, arguments)
+    if edition is Edition.FIRST and call.function in REALS:
+        facts = replace(facts, interval=first_interval(call.function))
+    return replace(facts, interval=facts.interval.within_doubles())
+
+
+def _certain(call: Call, arguments: Sequence[Facts], edition: Edition) -> Interval | None:
     """The interval of a result by what is certain of the arguments, if for any of them that is another one."""
     if all(facts.certain is None for facts in arguments):
         return None
     certain = [replace(facts, interval=facts.certain_interval, certain=None) for facts in arguments]
-    return SIGNATURES[call.function](call, certain).interval.within_doubles()
+    return _called(call, certain, edition).interval
 
 
 def _column(name: str, columns: Mapping[str, Facts]) -> Facts:

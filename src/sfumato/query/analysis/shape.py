@@ -6,7 +6,7 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import assert_never
+from typing import Final, assert_never
 
 from sfumato.errors import NotPrivateError, ParameterError, UnboundedSensitivityError
 from sfumato.numeric.arguments import is_one_of
@@ -29,6 +29,8 @@ from sfumato.query.model.relations import (
     JoinKind,
     PeoplePart,
     Relation,
+    RowFunction,
+    RowWindow,
     Select,
     SemiJoin,
     Source,
@@ -128,11 +130,7 @@ def _shape_of(itself: Itself, edition: Edition) -> Shape:
                 literal_facts(relation.value)  # which refuses text that not every database has
             return shape
         case Filter(child, condition):
-            shape = of(child)
-            if shape.facts(condition).kind is not Kind.BOOLEAN:
-                requirement = "must be true or false; compare it with something"
-                raise ParameterError("condition", "an expression", requirement)
-            return shape
+            return _filtered(of(child), condition)
         case Select(child, columns):
             return _selected(of(child), columns)
         case Join():
@@ -149,6 +147,8 @@ def _shape_of(itself: Itself, edition: Edition) -> Shape:
             return _of_units(of(child), "a limit of rows")
         case Grouped():
             return _grouped(relation, of(relation.child))
+        case RowWindow():
+            return _in_order(relation, of(relation.child))
         case _:
             assert_never(relation)
 
@@ -160,6 +160,12 @@ def _of_table(table: Table, edition: Edition) -> Shape:
     if table.has_owners:
         return Shape(columns=columns, metric=Metric.UNITS, unit_kind=table.unit_kind, edition=edition)
     return Shape(columns=columns, metric=Metric.ROWS, edition=edition)
+
+
+def _filtered(shape: Shape, condition: Expression) -> Shape:
+    if shape.facts(condition).kind is not Kind.BOOLEAN:
+        raise ParameterError("condition", "an expression", "must be true or false; compare it with something")
+    return shape
 
 
 def _selected(shape: Shape, columns: tuple[tuple[str, Expression], ...]) -> Shape:
@@ -292,6 +298,29 @@ def _grouped(grouped: Grouped, shape: Shape) -> Shape:
     most = most_rows(limits_of(grouped.child)) if shape.metric is Metric.UNITS else None
     columns |= {column.name: _folded(column, shape, most) for column in grouped.columns}
     return replace(shape, columns=MappingProxyType(columns))
+
+
+_MOVES: Final = frozenset({RowFunction.LAG, RowFunction.LEAD, RowFunction.FIRST_VALUE})
+
+
+def _in_order(window: RowWindow, shape: Shape) -> Shape:
+    """A column more, of rows of one unit or of public ones."""
+    if shape.metric is Metric.ROWS:
+        raise NotPrivateError(
+            "a window over rows", "each row is a unit, and rows of several people would be compared",
+            "Declare a privacy unit, or put the window over groups.",
+        )  # fmt: skip
+    for name in (*window.within, *(name for name, _ in window.order)):
+        shape.column(name)
+    _check_names([*shape.columns, window.name])
+    if window.function in _MOVES:
+        if window.value is None or window.distance < 0:
+            raise ParameterError(window.function.value, window.value, "must move a column by a number of rows")
+        facts = replace(shape.column(window.value), nullable=True)
+    else:
+        most = most_rows(limits_of(window.child)) if shape.metric is Metric.UNITS else None
+        facts = _counted(1, most)
+    return replace(shape, columns=MappingProxyType({**shape.columns, window.name: facts}))
 
 
 def _folded(column: Folded, shape: Shape, most: int | None) -> Facts:

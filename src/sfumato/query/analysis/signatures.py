@@ -10,10 +10,11 @@ from sfumato.errors import ParameterError
 from sfumato.query.model.expressions import Call, Expression, Literal
 from sfumato.query.model.facts import Facts, merged
 from sfumato.query.model.functions import MAX_TEXT, Function
-from sfumato.query.model.intervals import ANYTHING, YEARS, Interval, date_at, place_of, point
+from sfumato.query.model.intervals import YEARS, Interval, date_at, place_of, point
 from sfumato.query.model.kinds import NUMBERS, TIMES, Kind
 from sfumato.query.model.schema import MAX_KEY
 from sfumato.query.values.dates import as_date, as_timestamp, months_added, truncated
+from sfumato.query.values.reals import REALS, rough_interval
 
 TRUNCATIONS: Final = ("year", "quarter", "month", "week", "day", "hour", "minute")
 """What dates and times can be truncated to."""
@@ -25,12 +26,13 @@ _TWO: Final = frozenset(
     {
         Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE, Function.MODULO, Function.ROUND,
         Function.POWER, Function.LIKE, Function.TRUNCATE, Function.ADD_DAYS, Function.ADD_MONTHS,
-        Function.ADD_SECONDS, Function.DAYS_BETWEEN, Function.NULL_IF,
+        Function.ADD_SECONDS, Function.DAYS_BETWEEN, Function.NULL_IF, Function.POSITION,
+        Function.SUFFIX,
     }
 )  # fmt: skip
 _SEVERAL: Final = {
     Function.LEAST: (1, _MANY), Function.GREATEST: (1, _MANY), Function.COALESCE: (1, _MANY),
-    Function.CONCAT: (2, _MANY), Function.SUBSTRING: (3, 3),
+    Function.CONCAT: (2, _MANY), Function.SUBSTRING: (3, 3), Function.REPLACE: (3, 3),
 }  # fmt: skip
 
 Check: TypeAlias = Callable[[object], bool]
@@ -70,6 +72,10 @@ def _whole(least: int, most: int) -> Check:
     return lambda value: isinstance(value, Fraction) and value.denominator == 1 and least <= value <= most
 
 
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
 _CONSTANTS: Final[Mapping[Function, Mapping[int, tuple[Check, str]]]] = {
     Function.ROUND: {1: (_whole(0, MAX_DIGITS), f"a whole number from 0 to {MAX_DIGITS}")},
     Function.POWER: {1: (lambda value: isinstance(value, Fraction), "a number")},
@@ -78,6 +84,11 @@ _CONSTANTS: Final[Mapping[Function, Mapping[int, tuple[Check, str]]]] = {
         2: (_whole(0, 2**31), "a whole number of at least 0"),
     },
     Function.LIKE: {1: (lambda value: isinstance(value, str), "a pattern")},
+    Function.POSITION: {1: (_is_word, "text of at least one character")},
+    Function.REPLACE: {
+        1: (_is_word, "text of at least one character"),
+        2: (lambda value: isinstance(value, str), "text"),
+    },
     Function.TRUNCATE: {1: (lambda value: value in TRUNCATIONS, f"one of {', '.join(TRUNCATIONS)}")},
     Function.ADD_MONTHS: {1: (_whole(-MAX_KEY - 1, MAX_KEY), "a whole number of months")},
 }
@@ -163,12 +174,11 @@ def _of_one_number(call: Call, arguments: Sequence[Facts]) -> Facts:
 
 
 def _of_one_real(call: Call, arguments: Sequence[Facts]) -> Facts:
-    """FLOATs whose interval is only known to be above 0, or not known: clamp them to sum them."""
+    """FLOATs between the values at the ends of what they are of."""
     _require(call.function, arguments, NUMBERS)
-    positive = call.function in {Function.SQRT, Function.EXP}
-    return Facts(
-        kind=Kind.FLOAT, interval=Interval(Fraction(0), None) if positive else ANYTHING, resolution=None
-    )  # fmt: skip
+    exponent = call.arguments[1] if call.function is Function.POWER else None
+    interval = rough_interval(call.function, arguments[0].interval, exponent)
+    return Facts(kind=Kind.FLOAT, interval=interval, resolution=None)
 
 
 def _extreme(call: Call, arguments: Sequence[Facts]) -> Facts:
@@ -225,11 +235,11 @@ _CONVERSIONS: Final[Mapping[Function, tuple[Kind, frozenset[Kind]]]] = {
 
 def _textual(call: Call, arguments: Sequence[Facts]) -> Facts:
     _require(call.function, arguments, frozenset({Kind.TEXT}), *_PARAMETERS.get(call.function, ()))
-    if call.function is Function.LENGTH:
+    if call.function in {Function.LENGTH, Function.POSITION}:
         return Facts(kind=Kind.INTEGER, interval=Interval(Fraction(0), None), nullable=_nullable(arguments))
     if call.function is Function.LIKE:
         return Facts(kind=Kind.BOOLEAN, values=(False, True), nullable=_nullable(arguments))
-    nullable = _nullable(arguments) or call.function is Function.CONCAT
+    nullable = _nullable(arguments) or call.function in {Function.CONCAT, Function.REPLACE}
     return Facts(kind=Kind.TEXT, nullable=nullable, longest=_length_of_result(call, arguments))
 
 
@@ -242,11 +252,26 @@ def _length_of_result(call: Call, arguments: Sequence[Facts]) -> int | None:
         case Function.SUBSTRING:
             length = literal_integer(call.arguments[2], "length")
             return length if first is None else min(first, length)
+        case Function.REPLACE:
+            return None if first is None else min(replaced_length(call, first), max(first, MAX_TEXT))
         case _:
             return first
 
 
-_PARAMETERS: Final = {Function.SUBSTRING: (frozenset({Kind.INTEGER}),)}
+def replaced_length(call: Call, length: int) -> int:
+    """How many characters REPLACE makes of so many, at most.
+
+    Example:
+        >>> from sfumato.query.model.expressions import ColumnRef
+        >>> replaced_length(Call(Function.REPLACE, (ColumnRef("x"), Literal("ab"), Literal("12345"))), 5)
+        11
+    """
+    words = [part.value for part in call.arguments[1:] if isinstance(part, Literal)]
+    old, new = (len(word) for word in words if isinstance(word, str))
+    return length + length // old * max(new - old, 0)
+
+
+_PARAMETERS: Final = dict.fromkeys((Function.SUBSTRING, Function.SUFFIX), (frozenset({Kind.INTEGER}),))
 _PART_BOUNDS: Final = {
     Function.YEAR: (1, 9999), Function.QUARTER: (1, 4), Function.MONTH: (1, 12), Function.WEEK: (1, 53),
     Function.DAY: (1, 31), Function.DAY_OF_WEEK: (0, 6), Function.ISO_DAY_OF_WEEK: (1, 7),
@@ -322,12 +347,12 @@ SIGNATURES: Final[Mapping[Function, Signature]] = {
         (Function.NEGATE, Function.ABS, Function.SIGN, Function.FLOOR, Function.CEIL, Function.TRUNC, Function.ROUND),
         _of_one_number,
     ),
-    **dict.fromkeys((Function.SQRT, Function.LN, Function.LOG10, Function.EXP, Function.POWER), _of_one_real),
+    **dict.fromkeys(REALS, _of_one_real),
     **dict.fromkeys((Function.LEAST, Function.GREATEST), _extreme),
     **dict.fromkeys(_CONVERSIONS, _converted),
     **dict.fromkeys(
         (Function.LOWER, Function.UPPER, Function.LENGTH, Function.SUBSTRING, Function.TRIM, Function.LTRIM,
-         Function.RTRIM, Function.CONCAT, Function.LIKE),
+         Function.RTRIM, Function.CONCAT, Function.LIKE, Function.POSITION, Function.REPLACE, Function.SUFFIX),
         _textual,
     ),
     **dict.fromkeys(_PART_BOUNDS, _part),

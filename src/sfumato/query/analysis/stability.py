@@ -23,6 +23,7 @@ from sfumato.query.model.relations import (
     Join,
     PeoplePart,
     Relation,
+    RowWindow,
     Select,
     SemiJoin,
     Source,
@@ -75,7 +76,7 @@ def _moved(relation: Relation, table: Table) -> int:
     match relation:
         case Source(read):
             return 1 if read.name == table.name else 0
-        case PeoplePart() | Filter() | Select() | Distinct() | BoundRows() | SemiJoin():
+        case PeoplePart() | Filter() | Select() | Distinct() | BoundRows() | SemiJoin() | RowWindow():
             return _moved(relation.child, table)
         case Grouped(child, _, _):
             return 2 * _moved(child, table)  # a group leaves as it was and enters as it is

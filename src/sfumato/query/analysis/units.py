@@ -23,6 +23,7 @@ from sfumato.query.model.relations import (
     JoinKind,
     PeoplePart,
     Relation,
+    RowWindow,
     Select,
     SemiJoin,
     Source,
@@ -63,7 +64,7 @@ def ties_of(relation: Relation) -> Mapping[str, Ties]:
     match relation:
         case Source(table):
             return {name: ties for name in table.columns if (ties := _of_column(table, name))}
-        case PeoplePart() | Filter() | Distinct() | BoundRows() | SemiJoin():
+        case PeoplePart() | Filter() | Distinct() | BoundRows() | SemiJoin() | RowWindow():
             return ties_of(relation.child)
         case Select(child, columns):
             return _carried(ties_of(child), columns)

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 from sfumato.errors import NotPrivateError
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import shape_of
+from sfumato.query.analysis.signatures import replaced_length
 from sfumato.query.model.expressions import (
     Call,
     Case,
@@ -29,7 +30,7 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.relations import Filter, Grouped, Join, Relation, Select, Source, inputs
+from sfumato.query.model.relations import Filter, Grouped, Join, Relation, RowWindow, Select, Source, inputs
 from sfumato.query.model.schema import MAX_LENGTH
 from sfumato.query.model.statement import Measure, Statement, StepProduct, StepSum
 from sfumato.query.model.texts import WordPlace, word_of
@@ -43,8 +44,14 @@ MAX_PATTERN_WORK: Final = 2**14
 LETTER_STEPS: Final = 160
 """How many steps it takes to change the case of one letter, which is looked up where it is not ASCII."""
 
+ASCII_STEPS: Final = 32
+"""How many steps that takes for one letter where letters beyond ASCII stay as they are; see `folds_ascii`."""
+
 LETTERS_STEPS: Final = 2**12
 """How many steps it takes to have that table at hand for one text."""
+
+ORDER_STEPS: Final = 32
+"""How many rows a row is compared with to put a unit's rows in order: the logarithm of more rows than there can be."""
 
 AT_ONCE: Final = 8
 """How many characters are compared in one step where texts are equal; how many numbers of a list are."""
@@ -57,6 +64,21 @@ Works: TypeAlias = Mapping[str, int]
 
 Bound: TypeAlias = Callable[[Call, Sequence[Facts]], int]
 """The steps of a call itself, without those of its arguments."""
+
+
+def folds_ascii(expression: Expression) -> bool:
+    """Whether it is LOWER(x) LIKE a pattern of ASCII: then other letters need not be lowered, as none becomes ASCII.
+
+    Example:
+        >>> lowered = Call(Function.LOWER, (ColumnRef("word"),))
+        >>> [folds_ascii(Call(Function.LIKE, (lowered, Literal(pattern)))) for pattern in ("%bot%", "é%")]
+        [True, False]
+    """
+    match expression:
+        case Call(Function.LIKE, (Call(Function.LOWER, _), Literal(str() as pattern))):
+            return pattern.isascii()
+        case _:
+            return False
 
 
 def work_of(expression: Expression, columns: Mapping[str, Facts], works: Works) -> int:
@@ -77,12 +99,16 @@ def work_of(expression: Expression, columns: Mapping[str, Facts], works: Works) 
         >>> work_of(word, {"word": of_column(text(max_length=80))}, {"word": 1})
         82
     """
-    inner = sum(work_of(child, columns, works) for child in children(expression))
+    inner = 0 if folds_ascii(expression) else sum(work_of(child, columns, works) for child in children(expression))
     match expression:
         case ColumnRef(name):
             return works[name]
         case Literal() | Null():
             return 0
+        case Call(_, (Call(_, (text,)), _)) if folds_ascii(expression):
+            facts = facts_of(text, columns)
+            folded = LETTERS_STEPS + ASCII_STEPS * _length(facts)
+            return work_of(text, columns, works) + folded + _like(expression, [facts])
         case Call(function, arguments):
             return inner + WORK[function](expression, [facts_of(argument, columns) for argument in arguments])
         case Compare(_, left, right):
@@ -151,6 +177,9 @@ def _works(relation: Relation) -> tuple[Works, int]:
             return {**{key: works[key] for key in keys}, **{fold.name: 1 for fold in folds}}, total + sum(values)
         case Join():
             return {**below[0][0], **below[1][0]}, total
+        case RowWindow(child=child, name=name):
+            compared = sum(_compared([facts]) for facts in shape_of(child).columns.values())
+            return {**below[0][0], name: 1}, total + ORDER_STEPS * compared
         case _:
             names = shape_of(relation).columns
             sides = [works.values() for works, _ in below if len(works) == len(names)]
@@ -191,21 +220,27 @@ def _each_character(_call: Call, arguments: Sequence[Facts]) -> int:
 
 
 def _like(call: Call, arguments: Sequence[Facts]) -> int:
-    pattern, length = _pattern(call), _length(arguments[0])
+    pattern, length = _constant_text(call), _length(arguments[0])
     found = word_of(pattern)
     if found is None:
         _check_pattern(pattern, length)
         return 1 + len(pattern) * length
     size = len(found.word)
-    if found.place is WordPlace.ANYWHERE:  # engines look for it at one place after the other
-        return 1 + max(length, size * (length - size + 1))
+    if found.place is WordPlace.ANYWHERE:
+        return 1 + _searched(size, length)
     return 1 + min(size, length)
 
 
-def _pattern(call: Call) -> str:
+def _searched(size: int, length: int) -> int:
+    """To look for a word at one place of a text after the other."""
+    return max(length, size * (length - size + 1))
+
+
+def _constant_text(call: Call) -> str:
+    """The pattern or the word that a call looks for."""
     match call.arguments[1]:
-        case Literal(str() as pattern):
-            return pattern
+        case Literal(str() as written):
+            return written
         case _:  # which `check_parameters` refuses
             return ""
 
@@ -245,8 +280,12 @@ WORK: Final[Mapping[Function, Bound]] = {
         (Function.LOWER, Function.UPPER),
         lambda _, arguments: LETTERS_STEPS + LETTER_STEPS * _length(arguments[0]),
     ),
-    Function.SUBSTRING: lambda _, arguments: 1 + _length(arguments[0]),
+    **dict.fromkeys((Function.SUBSTRING, Function.SUFFIX), lambda _, arguments: 1 + _length(arguments[0])),
     Function.CONCAT: _each_character,
     Function.LIKE: _like,
+    Function.POSITION: lambda call, arguments: 1 + _searched(len(_constant_text(call)), _length(arguments[0])),
+    Function.REPLACE: lambda call, arguments: (
+        1 + _searched(len(_constant_text(call)), _length(arguments[0])) + replaced_length(call, _length(arguments[0]))
+    ),
 }
 """The steps of a call of each function."""

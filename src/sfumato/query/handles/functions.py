@@ -86,6 +86,10 @@ class TextFunctions(Handle):
         """`length` characters from the one at `start`, which is 1 for the first."""
         return self.call(Function.SUBSTRING, self, _whole(start, "start", least=1), _whole(length, "length", least=0))
 
+    def suffix(self, start: object) -> Self:
+        """What begins at a place, 1 for the first character, which may be computed; all of it if that is below 1."""
+        return self.call(Function.SUFFIX, self, start)
+
     def trim(self) -> Self:
         """The text without spaces at both ends."""
         return self.call(Function.TRIM, self)
@@ -97,6 +101,14 @@ class TextFunctions(Handle):
     def trim_right(self) -> Self:
         """The text without spaces at the end."""
         return self.call(Function.RTRIM, self)
+
+    def position(self, word: str) -> Self:
+        """Where a word first begins, 1 for the first character; 0 if it is nowhere."""
+        return self.call(Function.POSITION, self, word)
+
+    def replace(self, old: str, new: str) -> Self:
+        """With one word in place of another, from the left."""
+        return self.call(Function.REPLACE, self, old, new)
 
     def like(self, pattern: str) -> Self:
         r"""Whether the text matches a pattern: % is any text, _ any one character, \ escapes."""

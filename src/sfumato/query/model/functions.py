@@ -15,7 +15,7 @@ RANGE: Final = 500
 """A FLOAT is less than 2 to this in size, about 3.27e150."""
 
 MAX_TEXT: Final = 2**12
-"""How many code points a text that CONCAT makes may have, or a few steps would make one that no memory holds."""
+"""How many code points a text that is made of others may have, or a few steps would make one that no memory holds."""
 
 
 class Function(StrEnum):
@@ -55,11 +55,14 @@ class Function(StrEnum):
     UPPER = "upper"
     LENGTH = "length"  # INTEGER
     SUBSTRING = "substring"  # x, start ≥ 1 (a Literal), length ≥ 0 (a Literal)
+    SUFFIX = "suffix"  # x, INTEGER: what begins at that place, from 1; all of it if that is below 1
     TRIM = "trim"  # without spaces (U+0020) at both ends
     LTRIM = "ltrim"
     RTRIM = "rtrim"
     CONCAT = "concat"  # x || y; of two or more TEXTs; NULL beyond MAX_TEXT code points
     LIKE = "like"  # x, pattern (a Literal; % any run, _ any one, \ escapes): BOOLEAN
+    POSITION = "position"  # x, word (a Literal of at least one): INTEGER, where it first begins, from 1; 0 if nowhere
+    REPLACE = "replace"  # x, old (a Literal of at least one), new (a Literal); NULL if it grows beyond MAX_TEXT
 
     # dates and times
     YEAR = "year"  # these of DATE or TIMESTAMP, an INTEGER

@@ -166,6 +166,44 @@ class Grouped:
     columns: tuple[Folded, ...]
 
 
+class RowFunction(StrEnum):
+    """What `RowWindow` computes of the rows before or after a row, in an order."""
+
+    ROW_NUMBER = "row_number"
+    RANK = "rank"
+    DENSE_RANK = "dense_rank"
+    LAG = "lag"
+    LEAD = "lead"
+    FIRST_VALUE = "first_value"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowWindow:
+    """Each row with one column more, of the rows of its unit (of public rows, of all) that agree in some columns.
+
+    NULL is after all else in an order, or first where it is descending, and equals NULL in `within`. Rows that are
+    equal by the order have one rank; else they stand in the order of all columns, ascending, so that rows that still
+    are equal are alike.
+
+    Attributes:
+        child: The rows.
+        name: What the new column is called.
+        function: What it is.
+        value: The column that LAG, LEAD and FIRST_VALUE read; None for ranks.
+        distance: How many rows LAG and LEAD go; where there is none they are NULL.
+        within: In which columns the rows agree.
+        order: By which columns they are ordered, and whether that is descending.
+    """
+
+    child: "Relation"
+    name: str
+    function: RowFunction
+    value: str | None = None
+    distance: int = 1
+    within: tuple[str, ...] = ()
+    order: tuple[tuple[str, bool], ...] = ()
+
+
 Relation: TypeAlias = (
     Source
     | PeoplePart
@@ -179,6 +217,7 @@ Relation: TypeAlias = (
     | Distinct
     | BoundRows
     | Grouped
+    | RowWindow
 )
 
 
@@ -203,7 +242,7 @@ def inputs(relation: Relation) -> tuple[Relation, ...]:
     match relation:
         case Source():
             return ()
-        case PeoplePart() | Filter() | Select() | Distinct() | BoundRows() | Grouped():
+        case PeoplePart() | Filter() | Select() | Distinct() | BoundRows() | Grouped() | RowWindow():
             return (relation.child,)
         case SemiJoin():
             return (relation.child, relation.other)

@@ -14,7 +14,6 @@ from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.stability import sensitivity
 from sfumato.query.model.expressions import Expression
-from sfumato.query.model.facts import Edition
 from sfumato.query.model.kinds import NUMBERS
 from sfumato.query.model.statement import AUTO, RowCount, Statement
 from sfumato.query.planning.allocation import laplace
@@ -42,35 +41,25 @@ def automatic(question: Aggregate) -> tuple[tuple[str, BoundedStatistic], ...]:
 
 
 def bounds_section(
-    question: Aggregate,
-    rows: GroupedRows,
-    epsilons: Sequence[Fraction],
-    neighboring_relation: NeighboringRelation,
-    edition: Edition,
+    question: Aggregate, rows: GroupedRows, epsilons: Sequence[Fraction], neighboring_relation: NeighboringRelation
 ) -> Section:
-    """The section that measures magnitudes, of all rows together; an output for each automatic statistic.
+    """The section that measures magnitudes, of all rows together; one measurement for each automatic statistic.
 
     Args:
         question: What is asked.
         rows: Its rows, without keys.
-        epsilons: What each statistic gives for its histogram.
+        epsilons: What each histogram may cost.
         neighboring_relation: What may change.
-        edition: By which rules; since the second one statistics of one value share a histogram, for what all give.
     """
-    wanted = [_histogram(rows, name, statistic) for name, statistic in automatic(question)]
-    shares = edition is not Edition.FIRST
-    statements = [one for index, one in enumerate(wanted) if not shares or one not in wanted[:index]]
-    places = [statements.index(one) if shares else index for index, one in enumerate(wanted)]
+    statements = tuple(_histogram(rows, name, statistic) for name, statistic in automatic(question))
     measurements = []
-    for place, statement in enumerate(statements):
+    for place, (statement, epsilon) in enumerate(zip(statements, epsilons, strict=True)):
         moved = sensitivity(statement, RowCount(), neighboring_relation=neighboring_relation)
-        epsilon = sum((own for own, at in zip(epsilons, places, strict=True) if at == place), start=Fraction(0))
         mechanism = laplace(moved, epsilon)
         measurements.append(Additive(statement=place, measures=(0,), sensitivity=moved, mechanism=mechanism))
-    names = [name for name, _ in automatic(question)]
+    outputs = tuple(LinearOutput(name=name, measurement=place) for place, (name, _) in enumerate(automatic(question)))
     return Section(
-        keys=(), selection=None, statements=tuple(statements), measurements=tuple(measurements),
-        outputs=tuple(LinearOutput(name=name, measurement=place) for name, place in zip(names, places, strict=True)),
+        keys=(), selection=None, statements=statements, measurements=tuple(measurements), outputs=outputs
     )  # fmt: skip
 
 
@@ -101,10 +90,9 @@ def chosen_bounds(
         measured: What was released of each histogram: one group of noisy counts.
     """
     found = {}
-    for (name, statistic), output in zip(automatic(question), section.outputs, strict=True):
-        if not isinstance(output, LinearOutput):
-            raise TypeError("histograms are noisy numbers")
-        measurement, (counts,) = section.measurements[output.measurement], measured[output.measurement]
+    for (name, statistic), measurement, (counts,) in zip(
+        automatic(question), section.measurements, measured, strict=True
+    ):
         if not isinstance(measurement, Additive):
             raise TypeError("histograms are measured with additive noise")
         enough = measurement.mechanism.accuracy(1 - FALSE_ALARM / len(counts))

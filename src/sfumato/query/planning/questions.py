@@ -18,6 +18,7 @@ from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import INTERVAL_ENDS, Filter, GroupBy, Relation
 from sfumato.query.model.schema import Limits, unicode_text
 from sfumato.query.planning.grouping import check_whole_groups, checked_sets, with_listed_keys
+from sfumato.query.planning.windows import OrderKey, Window, window_facts
 from sfumato.query.statistics.statistic import Statistic, number_facts
 
 MAX_COLUMNS: Final = 1_000
@@ -42,14 +43,6 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
-class OrderKey:
-    """What answers are sorted by."""
-
-    value: Expression
-    descending: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Presented:
     """A whole question: what is released, and how the answer is shown, which is free.
 
@@ -59,6 +52,7 @@ class Presented:
         child: What is released.
         columns: The columns of the answer; empty for all keys, then all statistics.
         having: Which rows of the answer are shown.
+        windows: What is computed of several rows of the answer, by names that `columns` and `order` can read.
         order: What the rows are sorted by; else by keys.
         limit: How many are shown.
         offset: How many are left out first.
@@ -68,13 +62,14 @@ class Presented:
     child: Aggregate
     columns: tuple[tuple[str, Expression], ...] = ()
     having: Condition | None = None
+    windows: tuple[tuple[str, Window], ...] = ()
     order: tuple[OrderKey, ...] = ()
     limit: int | None = None
     offset: int = 0
     consistent: bool = False
 
 
-def presented(
+def presented(  # noqa: PLR0913 # a whole question, each part by name
     child: Relation,
     *,
     keys: tuple[str, ...] = (),
@@ -83,6 +78,7 @@ def presented(
     statistics: tuple[tuple[str, Statistic], ...],
     columns: tuple[tuple[str, Expression], ...] = (),
     having: Condition | None = None,
+    windows: tuple[tuple[str, Window], ...] = (),
     order: tuple[OrderKey, ...] = (),
     limit: int | None = None,
     offset: int = 0,
@@ -100,6 +96,7 @@ def presented(
         statistics: What is released of each group, by name.
         columns: The columns of the answer, of labels and statistics; those themselves if empty.
         having: Which rows of the answer are shown.
+        windows: What is computed of several rows of the answer, by name.
         order: What they are sorted by.
         limit: How many are shown.
         offset: How many are left out first.
@@ -121,6 +118,7 @@ def presented(
     """
     statistic_values = [value for _, statistic in statistics for value in statistic.expressions]
     outputs = [expression for _, expression in columns] + [key.value for key in order]
+    outputs += [part for _, window in windows for part in (*window.arguments, *window.places)]
     check_size(child, *statistic_values, *outputs, *(() if having is None else (having,)))
     shape = shape_of(child)
     group_by = GroupBy(child, keys, labels, checked_sets(keys, sets))
@@ -133,11 +131,11 @@ def presented(
         check_whole_groups(child, limits)
         group_by = replace(group_by, child=with_listed_keys(group_by, statistics))
     aggregate = Aggregate(group_by, statistics, limits, _checked_weights(weights, statistics))
-    _check_names(group_by, statistics, columns)
-    _check_presentation(answer_facts(aggregate, consistent=consistent), columns, having, order)
+    _check_names(group_by, statistics, columns, [name for name, _ in windows])
+    _check_presentation(answer_facts(aggregate, consistent=consistent), columns, having, windows, order)
     return Presented(
-        aggregate, columns=columns, having=having, order=order, limit=None if limit is None else _count(limit, "limit"),
-        offset=_count(offset, "offset"), consistent=consistent,
+        aggregate, columns=columns, having=having, windows=windows, order=order,
+        limit=None if limit is None else _count(limit, "limit"), offset=_count(offset, "offset"), consistent=consistent,
     )  # fmt: skip
 
 
@@ -216,6 +214,12 @@ def answer_facts(aggregate: Aggregate, *, consistent: bool = False) -> Mapping[s
     return facts
 
 
+def shown_facts(question: Presented) -> Mapping[str, Facts]:
+    """What is known of the columns that the columns of an answer read: what is released, and windows over it."""
+    released = answer_facts(question.child, consistent=question.consistent)
+    return {**released, **{name: window_facts(window, released) for name, window in question.windows}}
+
+
 def wide_sums(aggregate: Aggregate) -> tuple[str, ...]:
     """The sums of whole numbers between known bounds that are FLOATs because 64 bits may not hold them."""
     shape = shape_of(aggregate.child.child)
@@ -241,18 +245,19 @@ def _checked_weights(
 
 
 def _check_names(
-    group_by: GroupBy, statistics: tuple[tuple[str, Statistic], ...], columns: tuple[tuple[str, Expression], ...]
-) -> None:
+    group_by: GroupBy, statistics: tuple[tuple[str, Statistic], ...], columns: tuple[tuple[str, Expression], ...],
+    windows: list[str],
+) -> None:  # fmt: skip
     """Names differ, in what is released and in what is shown of it; from those of the ends of intervals too."""
     if not statistics:
         raise ParameterError("statistics", "none", "must have at least one statistic, such as n=sf.count()")
     labels = group_by.labels or group_by.keys
     released = [column for name, statistic in statistics for column in statistic.columns(name)]
-    _check_distinct([*labels], released)
+    _check_distinct([*labels], [*released, *windows])
     is_key = [isinstance(expression, ColumnRef) and expression.name in labels for _, expression in columns]
     shown = list(zip((name for name, _ in columns), is_key, strict=True))
     _check_distinct([name for name, key in shown if key], [name for name, key in shown if not key])
-    if len(labels) + len(released) + len(columns) > MAX_COLUMNS:
+    if len(labels) + len(released) + len(windows) + len(columns) > MAX_COLUMNS:
         raise ParameterError("statistics", "too many columns", f"must make at most {MAX_COLUMNS}")
 
 
@@ -269,13 +274,15 @@ def _check_presentation(
     facts: Mapping[str, Facts],
     columns: tuple[tuple[str, Expression], ...],
     having: Condition | None,
+    windows: tuple[tuple[str, Window], ...],
     order: tuple[OrderKey, ...],
 ) -> None:
     """What is shown is made of what is released."""
+    seen = {**facts, **{name: window_facts(window, facts) for name, window in windows}}
     for _, expression in columns:
-        facts_of(expression, facts)
+        facts_of(expression, seen)
     for key in order:
-        facts_of(key.value, facts)
+        facts_of(key.value, seen)
     if having is not None and facts_of(having, facts).kind is not Kind.BOOLEAN:
         raise ParameterError("HAVING", "an expression", "must be true or false; compare it with something")
 

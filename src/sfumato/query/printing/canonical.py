@@ -36,6 +36,7 @@ from sfumato.query.model.relations import (
     Join,
     PeoplePart,
     Relation,
+    RowWindow,
     Select,
     SemiJoin,
     Source,
@@ -122,6 +123,8 @@ def _form(relation: Relation) -> _Form:
             return _Form({"bound": _with_columns(form), "rows": most}, form.columns)
         case Grouped():
             return _grouped(relation, _form(relation.child))
+        case RowWindow():
+            return _in_order(relation, _form(relation.child))
         case _:
             raise unstored("relation", relation)
 
@@ -179,6 +182,17 @@ def _grouped(grouped: Grouped, form: _Form) -> _Form:
     folds = {column.name: _fold(column, form, facts) for column in grouped.columns}
     rows: Json = {"groups": form.document(), "by": _sorted(map(document_of, keys.values()))}
     return _Form(rows, {**keys, **folds})
+
+
+def _in_order(window: RowWindow, form: _Form) -> _Form:
+    """The same rows, which are part of what the new column is; as are all columns, which decide between equals."""
+    columns = form.columns
+    parts: list[Json] = [
+        window.function.value, None if window.value is None else document_of(columns[window.value]), window.distance,
+        _sorted(document_of(columns[name]) for name in window.within),
+        [[document_of(columns[name]), descending] for name, descending in window.order],
+    ]  # fmt: skip
+    return replace(form, columns={**columns, window.name: _origin("window", *parts, _with_columns(form))})
 
 
 def _fold(column: Folded, form: _Form, facts: Mapping[str, Facts]) -> Expression:

@@ -33,13 +33,15 @@ from sfumato.query.model.relations import (
     JoinKind,
     PeoplePart,
     Relation,
+    RowWindow,
     Select,
     SemiJoin,
     Source,
     UnionAll,
 )
 from sfumato.query.model.schema import Limits
-from sfumato.query.planning.questions import OrderKey, Presented
+from sfumato.query.planning.questions import Presented
+from sfumato.query.planning.windows import OrderKey, window_sql
 from sfumato.query.printing.expression_sql import Written, expression_sql, quoted
 
 
@@ -90,7 +92,11 @@ def _released(question: Presented, columns: Mapping[str, Expression]) -> dict[st
         several = statistic.columns(name)
         if several != (name,):
             released |= {own: Written(f"{text}[{place}]") for place, own in enumerate(several, start=1)}
-    return released
+    windows = {
+        name: Written(window_sql(window, lambda part: expression_sql(replaced(part, released))))
+        for name, window in question.windows
+    }
+    return {**released, **windows}
 
 
 def _groups(group_by: GroupBy, keys: Mapping[str, Expression]) -> str:
@@ -212,6 +218,9 @@ def relation_sql(relation: Relation) -> str:
             return f"SELECT DISTINCT {block_of(child).selected} {block_of(child).rows}"
         case BoundRows(child, most):
             return f"{relation_sql(child)} LIMIT {most} PER UNIT"
+        case RowWindow(child=child, name=name):
+            block = block_of(child)
+            return f"SELECT {block.selected}, {as_name(_row_window(relation, block), name)} {block.rows}"
         case Grouped(child, keys, columns):
             block = block_of(child)
             names = [as_name(expression_sql(block.columns[key]), key) for key in keys]
@@ -222,6 +231,22 @@ def relation_sql(relation: Relation) -> str:
             return f"{text} GROUP BY {', '.join(groups)}" if groups else text
         case _:
             return _statement(block_of(relation))
+
+
+def _row_window(window: RowWindow, block: Block) -> str:
+    """A window over the rows of a unit, which is in no column."""
+
+    def written(name: str) -> str:
+        return expression_sql(block.columns[name])
+
+    arguments = [] if window.value is None else [written(window.value)]
+    if window.distance != 1:
+        arguments.append(str(window.distance))
+    unit = ["/* unit */"] if shape_of(window.child).metric is Metric.UNITS else []
+    within = [*unit, *map(written, window.within)]
+    order = ", ".join(written(name) + " DESC" * descending for name, descending in window.order)
+    clauses = [f"PARTITION BY {', '.join(within)}" if within else "", f"ORDER BY {order}" if order else ""]
+    return f"{window.function.value.upper()}({', '.join(arguments)}) OVER ({' '.join(filter(None, clauses))})"
 
 
 def _statement(block: Block) -> str:

@@ -160,6 +160,8 @@ def _moved(value: Expression, amount: Expression, unit: str) -> str:
 
 _NAMED: Final[Mapping[Function, Callable[[Function, list[str]], str]]] = {
     Function.TRUNCATE: lambda _, arguments: f"DATE_TRUNC({arguments[1]}, {arguments[0]})",
+    Function.SUFFIX: lambda _, arguments: f"SUBSTRING({arguments[0]} FROM {arguments[1]})",
+    Function.POSITION: lambda _, arguments: f"STRPOS({', '.join(arguments)})",
     Function.NULL_IF: lambda _, arguments: f"NULLIF({', '.join(arguments)})",
 }
 """Functions that SQL writes in another way than by their own names."""

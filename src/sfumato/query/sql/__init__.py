@@ -6,8 +6,8 @@ matched without regard to case unless quoted. The analyst's text never reaches a
 ```
 text ── options ──> options
      ── parsing ──> a parsed query
-     ── relations ─> relations: FROM, WHERE, sub-queries (joins, grouping)
-     ── questions ─> the question: keys (grouping), statistics (statistics), what is shown
-expressions: scalars, by the rules of logic and functions
+     ── relations ─> relations: FROM, WHERE, sub-queries (joins, grouping, subqueries)
+     ── questions ─> the question: keys (grouping), statistics, windows; how it is shown (shown)
+expressions: scalars, by the rules of expressions
 ```
 """

@@ -17,12 +17,11 @@ from sfumato.query.analysis.units import NO_TIES, UNIT, determines_unit, ties_of
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.relations import Relation, Select, fresh
-from sfumato.query.sql.constants import Parameters
-from sfumato.query.sql.functions import RULES as FUNCTIONS
-from sfumato.query.sql.logic import RULES as LOGIC
+from sfumato.query.sql.expressions import logic, numbers, texts, times
+from sfumato.query.sql.expressions.constants import Parameters
+from sfumato.query.sql.expressions.scalars import Effort, KnownFacts, Leaf, Rules, Scalars
 from sfumato.query.sql.parsing import require_only, shown
-from sfumato.query.sql.refusals import refusal
-from sfumato.query.sql.scalars import Effort, KnownFacts, Leaf, Rules, Scalars
+from sfumato.query.sql.refusals import one_of, refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +112,10 @@ def resolved(scope: Scope, column: exp.Expr) -> ColumnRef | None:
     tables = list(dict.fromkeys(visible.table for visible in scope.visible))
     table = column.args.get("table")
     if table is not None and not any(same(table, name) for name in tables):
-        raise ParameterError("table", table.name, f"must be one of: {', '.join(tables)}")
+        raise ParameterError("table", table.name, one_of(table.name, tables))
     labels = dict.fromkeys(visible.label for visible in scope.visible)
     hint = "; text is written in single quotes" if column.this.args.get("quoted") else ""
-    raise ParameterError("column", column.name, f"must be one of: {', '.join(labels)}{hint}")
+    raise ParameterError("column", column.name, one_of(column.name, labels) + hint)
 
 
 def label_of(scope: Scope, column: str) -> str:
@@ -179,6 +178,12 @@ _NAMES: Final[dict[type[exp.Expr], str]] = {
     exp.Pow: "power",
     exp.Ceil: "ceil",
     exp.Length: "length",
+    exp.StrPosition: "strpos",
+    exp.DayOfWeek: "dayofweek",
+    exp.DayOfWeekIso: "isodow",
+    exp.DayOfMonth: "dayofmonth",
+    exp.DayOfYear: "dayofyear",
+    exp.WeekOfYear: "weekofyear",
 }
 
 
@@ -220,7 +225,7 @@ def name_of(node: exp.Expr) -> str:
     match node:
         case exp.Column():
             return node.name
-        case exp.Paren() | exp.Filter() | exp.WithinGroup():
+        case exp.Paren() | exp.Filter() | exp.WithinGroup() | exp.Window():
             return name_of(node.this)
         case exp.Cast():
             inner = name_of(node.this)
@@ -244,7 +249,7 @@ def _stars(scope: Scope, star: exp.Expr) -> list[Visible]:
     seen = [visible for visible in scope.visible if same(table, visible.table)]
     if not seen:
         tables = dict.fromkeys(visible.table for visible in scope.visible)
-        raise ParameterError("table", table.name, f"must be one of: {', '.join(tables)}")
+        raise ParameterError("table", table.name, one_of(table.name, tables))
     return seen
 
 
@@ -254,7 +259,7 @@ def _column(visible: Visible) -> exp.Column:
     return exp.Column(this=exp.to_identifier(visible.label, quoted=True), table=table)
 
 
-RULES: Final[Rules] = MappingProxyType({**LOGIC, **FUNCTIONS})
+RULES: Final[Rules] = MappingProxyType({**logic.RULES, **numbers.RULES, **texts.RULES, **times.RULES})
 """Every expression that is supported, by the class of its node."""
 
 
@@ -304,4 +309,5 @@ class Context:
         for known, relation in self.sources.items():
             if same(name, known):
                 return known, relation
-        raise ParameterError("table", name.name, f"must be one of: {', '.join(self.sources)}")
+        names = [*self.sources, *(named.name for named in self.ctes)]
+        raise ParameterError("table", name.name, one_of(name.name, names))

@@ -5,19 +5,23 @@ Above it stand keys by their labels, and aggregates by names, each computed once
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import product
 from typing import Final, Generic, TypeAlias, TypeVar
 
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.model.expressions import ColumnRef, Expression, Literal
+from sfumato.query.model.expressions import Call, Case, ColumnRef, Condition, Expression, IsNull, Literal
 from sfumato.query.model.facts import Facts
+from sfumato.query.model.functions import Function
 from sfumato.query.model.relations import Select, fresh
 from sfumato.query.planning.grouping import MAX_GROUPING_SETS, cube, rollup
-from sfumato.query.sql.context import Context, Scope, found, label_of, name_of, same, scope_of
+from sfumato.query.planning.windows import Window, window_facts
+from sfumato.query.sql.context import Context, Scope, found, label_of, name_of, named_outputs, same, scope_of
 from sfumato.query.sql.parsing import require_only, shown, unnested
 from sfumato.query.sql.statistics import has_aggregate, is_aggregate
+from sfumato.query.sql.windows import window_of
 
 MAX_KEYS: Final = 64
 """How many keys one query may group by."""
@@ -55,8 +59,13 @@ def grouping(context: Context, scope: Scope, select: exp.Select) -> Grouping:
     group = select.args.get("group")
     if group is None:
         return Grouping(scope, ())
+    if group.args.get("all") and not group.expressions:
+        require_only(group, {"all"})
+        return grouped_by(context, scope, select, _all_keys(scope, select))
     if group.args.get("all") is not None:
-        raise NotPrivateError(shown(group), "GROUP BY ALL and DISTINCT are not supported", "List the columns.")
+        raise NotPrivateError(
+            shown(group), "GROUP BY ALL and DISTINCT of listed columns are not supported", "Leave ALL or DISTINCT out."
+        )
     require_only(group, {"expressions"})
     sets = _product([_sets(item) for item in group.expressions])
     made = grouped_by(context, scope, select, [node for kept in sets for node in kept])
@@ -66,6 +75,15 @@ def grouping(context: Context, scope: Scope, select: exp.Select) -> Grouping:
     column = {key.expression: key.column for key in made.keys}
     named = tuple(tuple(column[rows.lower(meant(scope, select, node))] for node in kept) for kept in sets)
     return Grouping(made.scope, made.keys, named)
+
+
+def _all_keys(scope: Scope, select: exp.Select) -> list[exp.Expr]:
+    """GROUP BY ALL: what SELECT lists without an aggregate or a window in it, but for constants."""
+    return [
+        node
+        for _, node in named_outputs(scope, select)
+        if node.find(exp.Column) is not None and not has_aggregate(node) and node.find(exp.Window) is None
+    ]
 
 
 def grouped_by(context: Context, scope: Scope, select: exp.Select, nodes: Iterable[exp.Expr]) -> Grouping:
@@ -177,6 +195,7 @@ class Keys:
 
     def __init__(self, context: Context, grouping: Grouping) -> None:
         self.scope = grouping.scope
+        self.has_sets = bool(grouping.sets)
         self._rows = context.of_rows(grouping.scope)
         self._by_expression = {key.expression: key for key in grouping.keys}
         self._classes = {type(key.node) for key in grouping.keys} | {exp.Column}
@@ -201,7 +220,7 @@ class Keys:
 
 
 class AskedGroups(Generic[A]):
-    """The groups of one query, and the aggregates that are asked of them.
+    """The groups of one query, the aggregates that are asked of them, and the windows over both.
 
     Args:
         context: What the query may name.
@@ -209,13 +228,16 @@ class AskedGroups(Generic[A]):
         labels: What each key is called above GROUP BY.
         taken: Names that hidden aggregates must not have.
         aggregate: What an aggregate means, and what is known of its values.
+        has_windows: Whether OVER may stand above GROUP BY: in the question itself, whose groups are released.
     """
 
     def __init__(
         self, context: Context, keys: Keys, *, labels: Mapping[GroupKey, str], taken: Collection[str],
-        aggregate: Callable[[exp.Expr], tuple[A, Facts]],
+        aggregate: Callable[[exp.Expr], tuple[A, Facts]], has_windows: bool = False,
     ) -> None:  # fmt: skip
         self.aggregates: dict[A, str] = {}
+        self.windows: dict[Window, str] = {}
+        self._has_windows = has_windows
         self._keys, self._labels, self._taken, self._aggregate = keys, labels, taken, aggregate
         self._facts = {label: keys.scope.shape.column(key.column) for key, label in labels.items()}
         self._outputs: Mapping[str, Expression] = {}
@@ -240,9 +262,31 @@ class AskedGroups(Generic[A]):
             return None
         return next((output for name, output in self._outputs.items() if same(node.this, name)), None)
 
+    def having(self, node: exp.Expr) -> Condition:
+        """What HAVING says.
+
+        Raises:
+            NotPrivateError: It reads a window, which is computed of the rows that it leaves.
+        """
+        if node.find(exp.Window) is not None:
+            raise NotPrivateError(
+                shown(node), "a window is computed after HAVING", "Compare the aggregate itself, as in COUNT(*) > 100."
+            )
+        return self.scalars.condition(node)
+
     def _leaf(self, node: exp.Expr) -> Expression | None:
-        if is_aggregate(node):
-            return ColumnRef(self._named(node, None))
+        match node:
+            case exp.Window() if self._has_windows:
+                return ColumnRef(self._window(node))
+            case exp.Grouping():
+                return self._grouping(node)
+            case _ if is_aggregate(node):
+                return ColumnRef(self._named(node, None))
+            case _:
+                return self._key(node)
+
+    def _key(self, node: exp.Expr) -> Expression | None:
+        """A key, or a column of SELECT by its name."""
         if isinstance(node, exp.Column) and not self._keys.has_column(node):
             alias = self.alias(node)
             if alias is not None:
@@ -253,6 +297,32 @@ class AskedGroups(Generic[A]):
         if isinstance(node, exp.Column):
             raise self._keys.refused(node)
         return None
+
+    def _window(self, node: exp.Window) -> str:
+        """The name under which a window is computed."""
+        window = window_of(self.scalars, node)
+        if window not in self.windows:
+            name = fresh(name_of(node), [*self._taken, *self._facts])
+            self.windows[window], self._facts[name] = name, window_facts(window, self._facts)
+        return self.windows[window]
+
+    def _grouping(self, node: exp.Grouping) -> Expression:
+        """A bit for each key, 1 where the row is a total over it: there, and only there, it is NULL."""
+        require_only(node, {"expressions"})
+        bits: list[Expression] = []
+        for place, part in enumerate(reversed(node.expressions)):
+            key = self._keys.of(unnested(part))
+            if key is None:
+                raise ParameterError("GROUPING", shown(part), "must be a key of GROUP BY")
+            if self._keys.has_sets:
+                label, bit = ColumnRef(self._labels[key]), Literal(Fraction(2**place))
+                bits.append(Case(((IsNull(label), bit),), Literal(Fraction(0))))
+        if not bits:
+            return Literal(Fraction(0))
+        total = bits[0]
+        for other in bits[1:]:
+            total = Call(Function.ADD, (total, other))
+        return total
 
     def _named(self, node: exp.Expr, wanted: str | None) -> str:
         """The name under which an aggregate is computed; the first one wanted, or a hidden one."""

@@ -2,17 +2,26 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 from typing import Literal as OneOf
 
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.analysis.inference import facts_of
+from sfumato.query.analysis.bounding import matches_of
 from sfumato.query.analysis.shape import Metric
-from sfumato.query.analysis.units import NO_TIES, Ties, determines_unit, same_unit, ties_of
-from sfumato.query.model.expressions import TRUE, And, ColumnRef, Condition, Expression, IsNull, Not
-from sfumato.query.model.relations import Filter, Join, JoinKind, Relation, Select, SemiJoin, fresh
+from sfumato.query.analysis.units import NO_TIES, Ties, same_unit, ties_of
+from sfumato.query.model.expressions import (
+    TRUE,
+    And,
+    ColumnRef,
+    Comparison,
+    Condition,
+    Expression,
+)
+from sfumato.query.model.relations import Filter, Join, JoinKind, Relation, Select, fresh
 from sfumato.query.sql.context import Context, Scope, found, qualified, same, scope_of, unit_columns
+from sfumato.query.sql.expressions.logic import COMPARISONS
 from sfumato.query.sql.parsing import conjuncts, require_only, shown, unnested
 
 Link = tuple[Expression, Expression]
@@ -23,9 +32,11 @@ Side = OneOf["left", "right"]
 
 def joined(
     context: Context, left: Scope, right: Scope, *, conditions: Sequence[exp.Expr],
-    using: Sequence[exp.Identifier] = (), kind: JoinKind = JoinKind.INNER, shown_as: str,
+    using: Sequence[exp.Identifier] = (), kind: JoinKind = JoinKind.INNER, is_right: bool = False, shown_as: str,
 ) -> Scope:  # fmt: skip
     """The pairs of rows of two scopes for which some conditions hold.
+
+    A RIGHT JOIN is the LEFT JOIN of the sides the other way round, with the columns in the order in which they stand.
 
     Args:
         context: What the query may name.
@@ -34,12 +45,22 @@ def joined(
         conditions: What ON says.
         using: What USING says.
         kind: Whether rows without a partner are kept.
+        is_right: Whether those are the rows behind JOIN.
         shown_as: What errors call the join.
 
     Raises:
         NotPrivateError: The rows of a pair may belong to two units.
         ParameterError: A column does not exist.
     """
+    if is_right and right.shape.metric is Metric.PUBLIC and left.shape.metric is not Metric.PUBLIC:
+        raise NotPrivateError(
+            shown_as, "each row of the public table would repeat private rows without limit",
+            "Put the private table on the right side of RIGHT JOIN.",
+        )  # fmt: skip
+    if is_right:
+        pairs = joined(context, right, left, conditions=conditions, using=using, kind=kind, shown_as=shown_as)
+        count = len(right.visible)
+        return replace(pairs, visible=(*pairs.visible[count:], *pairs.visible[:count]))
     links = [_of_using(left, right, column) for column in using]
     others = []
     for condition in conditions:
@@ -60,16 +81,45 @@ def joined(
     return filtered(scope, [context.of_rows(scope).condition(condition) for condition in others])
 
 
-def link_of(context: Context, condition: exp.Expr, left: Scope, right: Scope, *, shadows: bool = False) -> Link | None:
-    """The two sides of an equality between something of the left rows and something of the right ones, if it is one."""
+def link_sides(condition: exp.Expr, left: Scope, right: Scope, *, shadows: bool = False) -> list[set[Side]]:
+    """Whose columns both sides of an equality read; nothing of any other condition."""
     equality = unnested(condition)
     if not isinstance(equality, exp.EQ) or equality.find(exp.Query) is not None:
-        return None
-    places = [sides_of(side, left, right, shadows=shadows) for side in (equality.this, equality.expression)]
+        return []
+    return [sides_of(side, left, right, shadows=shadows) for side in (equality.this, equality.expression)]
+
+
+def link_of(context: Context, condition: exp.Expr, left: Scope, right: Scope, *, shadows: bool = False) -> Link | None:
+    """The two sides of an equality between something of the left rows and something of the right ones, if it is one."""
+    equality, places = unnested(condition), link_sides(condition, left, right, shadows=shadows)
     if places == [{"left"}, {"right"}]:
         return context.of_rows(left).lower(equality.this), context.of_rows(right).lower(equality.expression)
     if places == [{"right"}, {"left"}]:
         return context.of_rows(left).lower(equality.expression), context.of_rows(right).lower(equality.this)
+    return None
+
+
+_MIRRORED: Final[Mapping[Comparison, Comparison]] = {
+    Comparison.NOT_EQUAL: Comparison.NOT_EQUAL, Comparison.LESS: Comparison.GREATER,
+    Comparison.GREATER: Comparison.LESS, Comparison.LESS_EQUAL: Comparison.GREATER_EQUAL,
+    Comparison.GREATER_EQUAL: Comparison.LESS_EQUAL,
+}  # fmt: skip
+
+
+def comparison_of(
+    context: Context, condition: exp.Expr, around: Scope, own: Scope
+) -> tuple[Comparison, Link] | None:  # fmt: skip
+    """How something of the rows of a sub-query compares with something around it, if that is what a condition says."""
+    node = unnested(condition)
+    comparison = COMPARISONS.get(type(node), Comparison.EQUAL)
+    if comparison is Comparison.EQUAL or not isinstance(node, exp.Binary) or node.find(exp.Query) is not None:
+        return None
+    places = [sides_of(side, around, own, shadows=True) for side in (node.this, node.expression)]
+    outer, inner = context.of_rows(around), context.of_rows(own)
+    if places == [{"right"}, {"left"}]:
+        return comparison, (outer.lower(node.expression), inner.lower(node.this))
+    if places == [{"left"}, {"right"}]:
+        return _MIRRORED[comparison], (outer.lower(node.this), inner.lower(node.expression))
     return None
 
 
@@ -91,12 +141,29 @@ def sides_of(node: exp.Expr, left: Scope, right: Scope, *, shadows: bool = False
     return sides
 
 
-def join_clause(join: exp.Join) -> tuple[JoinKind, list[exp.Expr] | None, list[exp.Identifier]]:
-    """The kind of a join, and what ON and USING say.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinClause:
+    """A join as it is written.
+
+    Attributes:
+        kind: Whether rows without a partner are kept.
+        is_right: Whether those are the rows behind JOIN.
+        on: What ON says; None without it.
+        using: What USING says.
+    """
+
+    kind: JoinKind
+    is_right: bool
+    on: tuple[exp.Expr, ...] | None
+    using: tuple[exp.Identifier, ...]
+
+
+def join_clause(join: exp.Join) -> JoinClause:
+    """How a join is written.
 
     Raises:
         NotPrivateError: It is another kind of join.
-        ParameterError: A LEFT JOIN without either.
+        ParameterError: A LEFT or RIGHT JOIN without ON and USING.
     """
     if join.args.get("method"):
         raise NotPrivateError(shown(join), "this join is not supported", "Write JOIN … USING (column).")
@@ -107,14 +174,58 @@ def join_clause(join: exp.Join) -> tuple[JoinKind, list[exp.Expr] | None, list[e
             shown(join), "FULL JOIN is not supported",
             "Write LEFT JOIN, and select the rows without a match on the other side with NOT EXISTS.",
         )  # fmt: skip
-    if side not in {"", "LEFT"}:
-        raise NotPrivateError(shown(join), f"{side} JOIN is not supported", "Swap both sides and write LEFT JOIN.")
     if kind not in {"", "INNER", "OUTER", "CROSS"}:
         raise NotPrivateError(shown(join), f"{kind} JOIN is not supported", "Write JOIN … ON, or EXISTS in WHERE.")
-    on, using = join.args.get("on"), list(join.args.get("using") or [])
-    if side == "LEFT" and on is None and not using:
+    on, using = join.args.get("on"), tuple(join.args.get("using") or ())
+    if side and on is None and not using:
         raise ParameterError("JOIN", shown(join), "must say with ON or USING which rows match")
-    return JoinKind.LEFT if side == "LEFT" else JoinKind.INNER, None if on is None else conjuncts(on), using
+    return JoinClause(
+        kind=JoinKind.LEFT if side else JoinKind.INNER, is_right=side == "RIGHT",
+        on=None if on is None else tuple(conjuncts(on)), using=using,
+    )  # fmt: skip
+
+
+def join_order(items: Sequence[Scope], clauses: Sequence[JoinClause], conditions: Sequence[exp.Expr]) -> list[int]:
+    """In which order the tables behind the first one are joined.
+
+    Of tables that are joined by commas alone, one comes after another that it has an equality with, if there is any.
+
+    Args:
+        items: The tables.
+        clauses: How each but the first is joined.
+        conditions: What WHERE says.
+    """
+    written = list(range(1, len(items)))
+    if any(clause.on is not None or clause.using for clause in clauses):
+        return written
+    seen, order, rest = items[0], list[int](), list(written)
+    while rest:
+        linked = (place for place in rest if _has_link(conditions, seen, items[place]))
+        place = next(linked, rest[0])
+        rest.remove(place)
+        order.append(place)
+        seen = replace(seen, visible=(*seen.visible, *items[place].visible))
+    return order
+
+
+def _has_link(conditions: Sequence[exp.Expr], seen: Scope, item: Scope) -> bool:
+    both: list[set[Side]] = [{"left"}, {"right"}]
+    return any(link_sides(condition, seen, item) in (both, both[::-1]) for condition in conditions)
+
+
+def require_no_comma_before_right(joins: Sequence[exp.Join], clauses: Sequence[JoinClause]) -> None:
+    """A comma binds less than JOIN, and only a RIGHT JOIN means something else for what stands before it.
+
+    Raises:
+        NotPrivateError: There is a RIGHT JOIN behind a comma.
+    """
+    has_comma = False
+    for join, clause in zip(joins, clauses, strict=True):
+        if has_comma and clause.is_right:
+            raise NotPrivateError(
+                shown(join), "a RIGHT JOIN behind a comma is not supported", "Write JOIN … ON in place of the comma."
+            )
+        has_comma = has_comma or (clause.on is None and not clause.using and not join.args.get("kind"))
 
 
 def told_apart(items: list[Scope]) -> list[Scope]:
@@ -188,10 +299,15 @@ def _with(scope: Scope, added: dict[str, Expression]) -> Relation:
 
 
 def _join(left: Scope, right: Scope, links: Sequence[Link], kind: JoinKind) -> Join:
-    """An inner join of a public table with a private one is one of the private with the public."""
-    if kind is JoinKind.INNER and left.shape.metric is Metric.PUBLIC:
-        left, right, links = right, left, [(second, first) for first, second in links]
+    """An inner join of a public table with a private one is one of the private with the public.
+
+    Of two public ones the right side is the one of which it is declared how many rows may match, if only one is.
+    """
     first, second, on = linked(left, right, links)
+    if kind is JoinKind.INNER and left.shape.metric is Metric.PUBLIC:
+        is_private = right.shape.metric is not Metric.PUBLIC
+        if is_private or matches_of(first, frozenset(name for name, _ in on)) is not None:
+            first, second, on = linked(right, left, [(other, one) for one, other in links])
     return Join(left=first, right=second, on=on, kind=kind)
 
 
@@ -203,98 +319,13 @@ def _of_using(left: Scope, right: Scope, column: exp.Identifier) -> Link:
 
 
 def _filtered_right(context: Context, left: Scope, right: Scope, conditions: Iterable[exp.Expr]) -> Scope:
-    """What ON of a LEFT JOIN says of the right rows alone keeps those; it can say nothing else."""
+    """What ON of an outer join says of the right rows alone keeps those; it can say nothing else."""
     kept = []
     for condition in conditions:
         if "left" in sides_of(condition, left, right):
             raise NotPrivateError(
-                shown(condition), "a LEFT JOIN can only compare columns of both sides for equality",
+                shown(condition), "a LEFT or RIGHT JOIN can only compare columns of both sides for equality",
                 "Move the condition to WHERE, or join a sub-query.",
             )  # fmt: skip
         kept.append(context.of_rows(right).condition(condition))
     return filtered(right, kept)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FromRows:
-    """The rows of FROM and WHERE.
-
-    Attributes:
-        scope: The rows.
-        conditions: What is known to be true of them.
-        links: What must be equal between the rows around a sub-query and its own.
-    """
-
-    scope: Scope
-    conditions: tuple[Condition, ...] = ()
-    links: tuple[Link, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InSubquery:
-    """EXISTS, IN, or NOT of them, as they are written.
-
-    Attributes:
-        node: The whole condition.
-        query: The sub-query.
-        values: What IN looks for; empty for EXISTS.
-        negated: Whether rows without a partner are kept.
-    """
-
-    node: exp.Expr
-    query: exp.Expr
-    values: tuple[exp.Expr, ...]
-    negated: bool
-
-
-def membership_of(condition: exp.Expr) -> InSubquery | None:
-    """The EXISTS or IN that a condition is, if it is one."""
-    node, negated = unnested(condition), False
-    while isinstance(node, exp.Not):
-        node, negated = unnested(node.this), not negated
-    match node:
-        case exp.Exists():
-            require_only(node, {"this"})
-            return InSubquery(node=condition, query=node.this, values=(), negated=negated)
-        case exp.In() if node.args.get("query") is not None:
-            require_only(node, {"this", "query"})
-            value = unnested(node.this)
-            values = tuple(value.expressions) if isinstance(value, exp.Tuple) else (value,)
-            return InSubquery(node=condition, query=node.args["query"], values=values, negated=negated)
-        case _:
-            return None
-
-
-def semi_joined(outer: FromRows, inner: FromRows, *, equal: Sequence[Link], membership: InSubquery) -> Scope:
-    """The rows that have a partner, or have none.
-
-    Args:
-        outer: The rows of the query around.
-        inner: The rows of the sub-query, and what links them to those around.
-        equal: What IN compares.
-        membership: How it is written.
-
-    Raises:
-        NotPrivateError: A partner may be a row of another unit, or NOT IN meets values that may be NULL.
-    """
-    links = (*inner.links, *equal)
-    shown_as = shown(membership.node)
-    require_same_unit(outer.scope, inner.scope, links, shown_as)
-    if membership.negated:
-        for first, second in equal:
-            if not (_is_present(outer, first) and _is_present(inner, second)):
-                raise NotPrivateError(
-                    shown_as, "NOT IN is never true if a value is NULL, which is rarely intended",
-                    "Write NOT EXISTS, or add … IS NOT NULL for both sides.",
-                )  # fmt: skip
-    child, other, on = linked(outer.scope, inner.scope, links)
-    relation = SemiJoin(child=child, other=other, on=on, negated=membership.negated)
-    return scope_of(relation, outer.scope.visible, shown_as=shown_as)
-
-
-def _is_present(rows: FromRows, value: Expression) -> bool:
-    """Whether a value is known not to be NULL: declared so, said so, or what tells whose a row is."""
-    ties = ties_of(rows.scope.relation)
-    if isinstance(value, ColumnRef) and determines_unit(ties.get(value.name, NO_TIES)):
-        return True
-    return Not(IsNull(value)) in rows.conditions or not facts_of(value, rows.scope.shape.columns).nullable

@@ -72,13 +72,27 @@ def _aggregate(name: str, spelling: Spelling) -> Build:
     return _listed(name, node, *spelling.arguments, optional=spelling.optional)
 
 
+def _of_place(given: Sequence[exp.Expr]) -> exp.Expr:
+    """POSITION('b' IN x), which parses to the one argument IN."""
+    match given:
+        case [exp.In() as inner] if inner.args.get("field") is not None:
+            return exp.StrPosition(this=inner.args["field"], substr=inner.this)
+        case _:
+            raise ParameterError("POSITION", f"{len(given)} arguments", "must be POSITION('word' IN text)")
+
+
 _OF_ONE: Final[Mapping[str, type[exp.Expr]]] = {
     "ABS": exp.Abs, "SIGN": exp.Sign, "FLOOR": exp.Floor, "CEIL": exp.Ceil, "CEILING": exp.Ceil, "TRUNC": exp.Trunc,
     "SQRT": exp.Sqrt, "LN": exp.Ln, "EXP": exp.Exp, "LOWER": exp.Lower, "UPPER": exp.Upper, "LENGTH": exp.Length,
-    "CHAR_LENGTH": exp.Length, "CHARACTER_LENGTH": exp.Length,
+    "CHAR_LENGTH": exp.Length, "CHARACTER_LENGTH": exp.Length, "YEAR": exp.Year, "QUARTER": exp.Quarter,
+    "MONTH": exp.Month, "WEEK": exp.Week, "WEEKOFYEAR": exp.WeekOfYear, "DAY": exp.Day, "DAYOFMONTH": exp.DayOfMonth,
+    "DAYOFWEEK": exp.DayOfWeek, "ISODOW": exp.DayOfWeekIso, "DAYOFYEAR": exp.DayOfYear, "HOUR": exp.Hour,
+    "MINUTE": exp.Minute, "SECOND": exp.Second, "COUNT_IF": exp.CountIf, "COUNTIF": exp.CountIf,
 }  # fmt: skip
 _OF_TWO: Final[Mapping[str, type[exp.Expr]]] = {
-    "MOD": exp.Mod, "POWER": exp.Pow, "POW": exp.Pow, "LEFT": exp.Left, "NULLIF": exp.Nullif,
+    "MOD": exp.Mod, "POWER": exp.Pow, "POW": exp.Pow, "LEFT": exp.Left, "RIGHT": exp.Right, "NULLIF": exp.Nullif,
+    "STARTS_WITH": exp.StartsWith, "ENDS_WITH": exp.EndsWith, "CONTAINS": exp.Contains,
+    "APPROX_QUANTILES": exp.ApproxQuantiles,
 }  # fmt: skip
 FUNCTIONS: Final[dict[str, Build]] = {
     **{name: _listed(name, node, "this") for name, node in _OF_ONE.items()},
@@ -94,9 +108,26 @@ FUNCTIONS: Final[dict[str, Build]] = {
     "BTRIM": _listed("BTRIM", exp.Trim, "this", "expression", optional=1),
     "LTRIM": _listed("LTRIM", exp.Trim, "this", "expression", optional=1, position="LEADING"),
     "RTRIM": _listed("RTRIM", exp.Trim, "this", "expression", optional=1, position="TRAILING"),
+    "POSITION": _of_place,
+    "STRPOS": _listed("STRPOS", exp.StrPosition, "this", "substr"),
+    "REPLACE": _listed("REPLACE", exp.Replace, "this", "expression", "replacement"),
+    "TO_CHAR": _listed("TO_CHAR", exp.ToChar, "this", "format"),
+    "WIDTH_BUCKET": _listed("WIDTH_BUCKET", exp.WidthBucket, "this", "min_value", "max_value", "num_buckets"),
+    "GROUPING": _of_any("GROUPING", exp.Grouping, first=None),
+    "ROW_NUMBER": _listed("ROW_NUMBER", exp.RowNumber),
+    "RANK": _listed("RANK", exp.Rank),
+    "DENSE_RANK": _listed("DENSE_RANK", exp.DenseRank),
+    "PERCENT_RANK": _listed("PERCENT_RANK", exp.PercentRank),
+    "CUME_DIST": _listed("CUME_DIST", exp.CumeDist),
+    "NTILE": _listed("NTILE", exp.Ntile, "this"),
+    "LAG": _listed("LAG", exp.Lag, "this", "offset", "default", optional=2),
+    "LEAD": _listed("LEAD", exp.Lead, "this", "offset", "default", optional=2),
+    "FIRST_VALUE": _listed("FIRST_VALUE", exp.FirstValue, "this"),
+    "LAST_VALUE": _listed("LAST_VALUE", exp.LastValue, "this"),
     "DATE_TRUNC": _of_unit("DATE_TRUNC", exp.TimestampTrunc, "unit", "this"),
     "DATE_PART": _of_unit("DATE_PART", exp.Extract, "this", "expression"),
     **{name: _aggregate(name, spelling) for _, spelling in SPELLINGS for name in spelling.names},
+    "MEAN": _listed("MEAN", exp.Avg, "this"),
 }
 """The functions that are written as name(argument, …), in capitals."""
 
@@ -149,6 +180,9 @@ class _Fragments(PostgresGenerator):
 
     def placeholder_sql(self, expression: exp.Placeholder) -> str:
         return f":{expression.name}" if expression.this else "?"
+
+    def countif_sql(self, expression: exp.CountIf) -> str:
+        return self.func("COUNT_IF", expression.this)
 
 
 def parsed(text: str) -> exp.Query:
@@ -250,9 +284,28 @@ def conjuncts(node: exp.Expr | None) -> list[exp.Expr]:
     if node is None:
         return []
     inner = unnested(node)
-    if not isinstance(inner, exp.And):
-        return [inner]
-    return [condition for side in inner.flatten() for condition in conjuncts(side)]
+    match inner:
+        case exp.And():
+            return [condition for side in inner.flatten() for condition in conjuncts(side)]
+        case exp.Or():
+            return _of_alternatives(inner)
+        case _:
+            return [inner]
+
+
+def _of_alternatives(node: exp.Or) -> list[exp.Expr]:
+    """An equality of columns that all sides of OR have, as a join may need it, stands before what they differ in."""
+    sides = [conjuncts(side) for side in node.flatten()]
+    first, *others = sides
+    equal = [one for one in first if isinstance(one, exp.EQ)]
+    links = [one for one in equal if isinstance(one.this, exp.Column) and isinstance(one.expression, exp.Column)]
+    common = [one for one in links if all(one in side for side in others)]
+    if not common:
+        return [node]
+    rest = [[condition for condition in side if condition not in common] for side in sides]
+    if not all(rest):
+        return [*common]
+    return [*common, exp.or_(*(exp.and_(*side) for side in rest))]
 
 
 def _no_query(text: str) -> NotPrivateError:

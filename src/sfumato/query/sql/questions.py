@@ -8,20 +8,24 @@ from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.analysis.sizes import check_size
-from sfumato.query.model.expressions import ColumnRef, Expression
+from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.facts import Facts
+from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import GroupBy, Relation, fresh
 from sfumato.query.model.schema import Limits
-from sfumato.query.planning.questions import MAX_COLUMNS, Aggregate, OrderKey, Presented, answer_facts, presented
-from sfumato.query.sql.constants import Parameters
+from sfumato.query.planning.questions import MAX_COLUMNS, Aggregate, Presented, answer_facts, presented
 from sfumato.query.sql.context import Context, Scope, named_outputs
-from sfumato.query.sql.grouping import AskedGroups, Grouping, GroupKey, Keys, at_place, grouped_by, grouping
+from sfumato.query.sql.expressions.constants import Parameters
+from sfumato.query.sql.grouping import AskedGroups, Grouping, GroupKey, Keys, grouped_by, grouping
 from sfumato.query.sql.options import Options
 from sfumato.query.sql.parsing import parsed, require_only, shortened, shown, unnested
 from sfumato.query.sql.refusals import is_distinct, refusal, require_clauses
 from sfumato.query.sql.relations import ROWS_CLAUSES, has_groups, relation_of, rows_of, with_ctes
-from sfumato.query.sql.statistics import AggregateArguments, statistic_of
+from sfumato.query.sql.shown import groups_behind, order_of, over_groups, rows_shown
+from sfumato.query.sql.statistics import AggregateArguments, statistic_of, write_quantiles_out
+from sfumato.query.sql.windows import write_names_out
 from sfumato.query.statistics.counts import CountRows
+from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.statistic import Statistic
 
 
@@ -56,7 +60,9 @@ def parse_question(
     context = Context(sources=MappingProxyType(dict(sources)), parameters=values)
     asked = options or Options()
     try:
-        question = question_of(context, parsed(text), asked.limits)
+        query = parsed(text)
+        write_quantiles_out(query)
+        question = question_of(context, query, asked.limits)
     except RecursionError:
         raise _too_deep(text) from None
     asked.check_unit(question.child.child.child)
@@ -96,10 +102,7 @@ def _too_deep(text: str) -> ParameterError:
     return ParameterError("sql", shortened(text), "must not be nested so deeply")
 
 
-MAX_SHOWN: Final = 10**9
-"""The most rows that LIMIT and OFFSET can name."""
-
-_CLAUSES: Final = ROWS_CLAUSES | {"group", "having", "distinct", "order", "limit", "offset"}
+_CLAUSES: Final = ROWS_CLAUSES | {"group", "having", "distinct", "windows", "order", "limit", "offset"}
 
 
 def question_of(context: Context, query: exp.Query, limits: Limits | None = None) -> Presented:
@@ -117,6 +120,11 @@ def question_of(context: Context, query: exp.Query, limits: Limits | None = None
             shown(query), "only a single SELECT is answered", "Send each query alone, or put the UNION into FROM."
         )
     require_clauses(query, _CLAUSES)
+    write_names_out(query)
+    behind = groups_behind(query)
+    if behind is not None:
+        inner = question_of(with_ctes(context, query, until=behind.cte), behind.query, limits)
+        return over_groups(context, query, inner, behind)
     _require_no_rows(query)
     if len(query.expressions) > MAX_COLUMNS:
         raise ParameterError("SELECT", f"{len(query.expressions)} columns", f"must list at most {MAX_COLUMNS}")
@@ -129,28 +137,33 @@ def _asked(context: Context, select: exp.Select, made: Grouping, limits: Limits 
     keys, outputs = Keys(context, made), named_outputs(made.scope, select)
     labels = _labels(made, [(name, keys.of(unnested(node))) for name, node in outputs])
     names = [*(name for name, _ in outputs), *labels.values()]
-    groups = AskedGroups(context, keys, labels=labels, taken=names, aggregate=_statistics(context, made.scope))
+    groups = AskedGroups(
+        context, keys, labels=labels, taken=names, aggregate=_statistics(context, made.scope), has_windows=True
+    )
     columns = groups.outputs(outputs)
     having = select.args.get("having")
-    condition = None if having is None else groups.scalars.condition(having.this)
-    order = _order(groups, select, columns)
+    condition = None if having is None else groups.having(having.this)
+    order = order_of(groups.scalars, groups.alias, select, columns)
     statistics = tuple((name, statistic) for statistic, name in groups.aggregates.items())
     if not statistics:
-        statistics = ((fresh("count", names), _of_keys_alone(made, select)),)
+        statistics = ((fresh("count", [*names, *groups.windows.values()]), _of_keys_alone(made, select)),)
     new_labels = () if all(key.column == label for key, label in labels.items()) else tuple(labels.values())
     all_columns = tuple((name, ColumnRef(name)) for name in (*labels.values(), *(name for name, _ in statistics)))
     return presented(
         made.scope.relation, keys=tuple(key.column for key in made.keys), labels=new_labels,
         sets=made.sets, statistics=statistics, columns=() if columns == all_columns else columns, having=condition,
-        order=order, limit=_rows_shown(groups, select, "limit"), offset=_rows_shown(groups, select, "offset") or 0,
+        windows=tuple((name, window) for window, name in groups.windows.items()), order=order,
+        limit=rows_shown(groups.scalars, select, "limit"), offset=rows_shown(groups.scalars, select, "offset") or 0,
         limits=limits,
     )  # fmt: skip
 
 
 def _require_no_rows(select: exp.Select) -> None:
+    """Neither columns of single rows, nor windows over them: those of an answer are over groups."""
+    is_grouped = has_groups(select)
     for output in select.expressions:
         window = output.find(exp.Window)
-        if window is not None:
+        if window is not None and not is_grouped:
             raise refusal(window)
         if isinstance(output, exp.Star) or (isinstance(output, exp.Column) and isinstance(output.this, exp.Star)):
             raise refusal(exp.Star())
@@ -183,6 +196,11 @@ def _statistics(context: Context, scope: Scope) -> Callable[[exp.Expr], tuple[St
 
     def statistic(node: exp.Expr) -> tuple[Statistic, Facts]:
         found = statistic_of(node, values)
+        if isinstance(found, Percentile) and values.scalars.kind(found.value) is Kind.TEXT:
+            raise NotPrivateError(
+                shown(node), "a value of a text column is that of some person, and there is no public range of texts",
+                "Use COUNT(DISTINCT column), or MODE() WITHIN GROUP (ORDER BY column) of public values.",
+            )  # fmt: skip
         return found, answer_facts(Aggregate(GroupBy(scope.relation), (("value", found),)))["value"]
 
     return statistic
@@ -194,49 +212,3 @@ def _of_keys_alone(made: Grouping, select: exp.Select) -> Statistic:
         fragment = shown(select.expressions[0]) if select.expressions else shown(select)
         raise NotPrivateError(fragment, "values of single rows are never released", "Use COUNT(*), SUM or AVG.")
     return CountRows()
-
-
-def _order(
-    groups: AskedGroups[Statistic], select: exp.Select, columns: tuple[tuple[str, Expression], ...]
-) -> tuple[OrderKey, ...]:
-    """What ORDER BY says: places and names of columns of the answer, or expressions of what is released."""
-    order = select.args.get("order")
-    if order is None:
-        return ()
-    require_only(order, {"expressions"})
-    keys = []
-    for ordered in order.expressions:
-        require_only(ordered, {"this", "desc", "nulls_first"})
-        descending = bool(ordered.args.get("desc"))
-        if bool(ordered.args.get("nulls_first")) is not descending:
-            raise NotPrivateError(shown(ordered), "NULLS FIRST and LAST are not supported", "NULL counts as largest.")
-        node = unnested(ordered.this)
-        if isinstance(node, exp.Literal) and node.is_string:
-            raise ParameterError("ORDER BY", shown(node), "is text, the same for all rows; write names without quotes")
-        if isinstance(node, exp.Literal):
-            at_place(select, node)
-            value: Expression | None = columns[int(node.name) - 1][1]
-        else:
-            value = groups.alias(node)
-        keys.append(OrderKey(groups.scalars.lower(node) if value is None else value, descending))
-    return tuple(keys)
-
-
-def _rows_shown(groups: AskedGroups[Statistic], select: exp.Select, clause: str) -> int | None:
-    """The number that LIMIT, FETCH or OFFSET says; None for all."""
-    node = select.args.get(clause)
-    match node:
-        case None:
-            return None
-        case exp.Fetch():
-            options = node.args.get("limit_options")
-            if options is not None:
-                require_only(options, {"rows"})
-            require_only(node, {"direction", "count", "limit_options"})
-            count = node.args.get("count") or exp.Literal.number(1)
-        case _:
-            require_only(node, {"expression"})
-            count = node.expression
-    if isinstance(count, exp.Var) and count.name.upper() == "ALL":
-        return None
-    return groups.scalars.whole(count, lower=0, upper=MAX_SHOWN, name=clause.upper())

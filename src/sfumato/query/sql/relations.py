@@ -28,21 +28,29 @@ from sfumato.query.sql.context import (
 )
 from sfumato.query.sql.grouping import AskedGroups, Grouping, Keys, grouping
 from sfumato.query.sql.joins import (
-    FromRows,
-    InSubquery,
     Link,
+    comparison_of,
     filtered,
     join_clause,
+    join_order,
     joined,
     link_of,
-    membership_of,
-    semi_joined,
+    require_no_comma_before_right,
     sides_of,
     told_apart,
 )
 from sfumato.query.sql.parsing import conjuncts, require_only, shown
-from sfumato.query.sql.refusals import is_distinct, require_clauses
+from sfumato.query.sql.refusals import is_distinct, refusal, require_clauses
 from sfumato.query.sql.statistics import AggregateArguments, fold_of, has_aggregate
+from sfumato.query.sql.subqueries import (
+    FromRows,
+    InSubquery,
+    compared_rows,
+    membership_of,
+    semi_joined,
+    with_values,
+)
+from sfumato.query.sql.windows import with_row_windows
 
 
 def has_groups(select: exp.Select) -> bool:
@@ -160,8 +168,13 @@ def relation_of(context: Context, query: exp.Expr) -> Scope:
             raise _no_rows(query)
 
 
-def with_ctes(context: Context, query: exp.Expr) -> Context:
+def with_ctes(context: Context, query: exp.Expr, until: exp.CTE | None = None) -> Context:
     """What a query sees that starts with WITH; each CTE sees those before it.
+
+    Args:
+        context: What it sees anyway.
+        query: The query.
+        until: Before which CTE the names end; None for all of them.
 
     Raises:
         NotPrivateError: WITH RECURSIVE, or a query that is not supported.
@@ -179,6 +192,8 @@ def with_ctes(context: Context, query: exp.Expr) -> Context:
     if len(set(names)) != len(names):
         raise ParameterError("WITH", names, "must name each query once")
     for cte in clause.expressions:
+        if cte is until:
+            break
         require_only(cte, {"this", "alias", "materialized"})
         before = context.effort.spent
         scope = aliased(relation_of(context, cte.this), cte.args["alias"], cte.alias)
@@ -187,13 +202,16 @@ def with_ctes(context: Context, query: exp.Expr) -> Context:
     return context
 
 
-def rows_of(context: Context, select: exp.Select, around: Scope | None = None) -> FromRows:
+def rows_of(
+    context: Context, select: exp.Select, around: Scope | None = None, *, is_membership: bool = False
+) -> FromRows:  # fmt: skip
     """The rows of FROM and WHERE.
 
     Args:
         context: What the query may name.
         select: The query.
         around: The rows of the query around it, to which equalities in WHERE may link.
+        is_membership: Whether it is a sub-query of EXISTS or IN, in which other comparisons may link too.
 
     Raises:
         NotPrivateError: Rows of two people could meet, or something is not supported.
@@ -201,20 +219,28 @@ def rows_of(context: Context, select: exp.Select, around: Scope | None = None) -
     """
     where = select.args.get("where")
     scope, remaining = _from(context, select, conjuncts(None if where is None else where.this))
+    scope = with_values(context, scope, [*remaining, *select.expressions], _inside_value)
     plain: list[Condition] = []
     links: list[Link] = []
+    comparisons = []
     memberships = []
     for condition in remaining:
         membership = membership_of(condition)
         if membership is not None:
             memberships.append(membership)
         elif around is not None and "left" in sides_of(condition, around, scope, shadows=True):
-            links.append(_link(context, condition, around, scope))
+            compared = comparison_of(context, condition, around, scope) if is_membership else None
+            if compared is None:
+                links.append(_link(context, condition, around, scope))
+            else:
+                comparisons.append(compared)
         else:
             plain.append(context.of_rows(scope).condition(condition))
-    rows = FromRows(scope=filtered(scope, plain), conditions=tuple(plain), links=tuple(links))
+    rows = FromRows(
+        scope=filtered(scope, plain), conditions=tuple(plain), links=tuple(links), comparisons=tuple(comparisons)
+    )
     for membership in memberships:
-        rows = FromRows(scope=_kept(context, rows, membership), conditions=rows.conditions, links=rows.links)
+        rows = replace(rows, scope=_kept(context, rows, membership))
     return rows
 
 
@@ -227,16 +253,24 @@ def _from(context: Context, select: exp.Select, conditions: list[exp.Expr]) -> t
     joins = select.args.get("joins") or []
     items = [_item(context, clause.this), *(_item(context, join.this) for join in joins)]
     items = told_apart(items)
+    clauses = [join_clause(join) for join in joins]
+    require_no_comma_before_right(joins, clauses)
     scope, used = items[0], []
-    for join, item in zip(joins, items[1:], strict=True):
-        kind, on, using = join_clause(join)
-        if on is None and not using:
-            on = [condition for condition in conditions if link_of(context, condition, scope, item) is not None]
-            conditions = [condition for condition in conditions if not any(condition is own for own in on)]
-            used += on
+    for place in join_order(items, clauses, conditions):
+        join, clause, item = joins[place - 1], clauses[place - 1], items[place]
+        on = clause.on
+        if on is None and not clause.using:
+            links = [condition for condition in conditions if link_of(context, condition, scope, item) is not None]
+            conditions = [condition for condition in conditions if not any(condition is own for own in links)]
+            used += links
+            on = tuple(links)
         scope = joined(
-            context, scope, item, conditions=on or [], using=using, kind=kind, shown_as=shown(join).strip(" ,")
-        )
+            context, scope, item, conditions=on or (), using=clause.using, kind=clause.kind, is_right=clause.is_right,
+            shown_as=shown(join).strip(" ,"),
+        )  # fmt: skip
+    if not any(clause.is_right for clause in clauses):  # in the order in which they are written
+        tables = [item.visible[0].table if item.visible else "" for item in items]
+        scope = replace(scope, visible=tuple(sorted(scope.visible, key=lambda one: tables.index(one.table))))
     for condition in used:  # it must mean the same among all tables
         context.of_rows(scope).condition(condition)
     return scope, conditions
@@ -252,9 +286,22 @@ def _inside(context: Context, outer: FromRows, query: exp.Expr) -> tuple[FromRow
         return FromRows(scope=scope), [ColumnRef(visible.column) for visible in scope.visible]
     require_clauses(query, ROWS_CLAUSES | {"distinct"})
     context = with_ctes(context, query)
-    inner = rows_of(context, query, outer.scope)
+    inner = rows_of(context, query, outer.scope, is_membership=True)
     scalars, outputs = context.of_rows(inner.scope), named_outputs(inner.scope, query)
     return inner, [scalars.lower(node) for _, node in outputs if not isinstance(node, exp.Null)]
+
+
+def _inside_value(context: Context, around: Scope, query: exp.Expr) -> tuple[Context, FromRows, exp.Select]:
+    """The rows of a sub-query in the place of a value, and its SELECT."""
+    while isinstance(query, exp.Subquery):
+        require_only(query, {"this", "with_"})
+        context, query = with_ctes(context, query), query.this
+    if not isinstance(query, exp.Select):
+        raise refusal(query)
+    context.effort.spend_relation()
+    require_clauses(query, ROWS_CLAUSES)
+    context = with_ctes(context, query)
+    return context, rows_of(context, query, around), query
 
 
 def _selected(context: Context, select: exp.Select) -> Scope:
@@ -263,6 +310,7 @@ def _selected(context: Context, select: exp.Select) -> Scope:
     if has_groups(select):
         scope = folded(context, rows, select)
     else:
+        rows = with_row_windows(context, rows, select.expressions)
         scalars = context.of_rows(rows)
         scope = selected(
             rows.relation, tuple((name, scalars.lower(node)) for name, node in named_outputs(rows, select))
@@ -341,4 +389,7 @@ def _kept(context: Context, outer: FromRows, membership: InSubquery) -> Scope:
     values = [context.of_rows(outer.scope).lower(value) for value in membership.values]
     if values and len(values) != len(outputs):
         raise ParameterError("IN", shown(membership.node), f"must select as many columns as it compares, {len(values)}")
-    return semi_joined(outer, inner, equal=list(zip(values, outputs, strict=False)), membership=membership)
+    equal = list(zip(values, outputs, strict=False))
+    if inner.comparisons:
+        return compared_rows(outer, inner, equal=equal, membership=membership)
+    return semi_joined(outer, inner, equal=equal, membership=membership)

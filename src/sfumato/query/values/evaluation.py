@@ -164,6 +164,17 @@ def concatenated(*pieces: str) -> str | None:
     return "".join(pieces) if sum(map(len, pieces)) <= MAX_TEXT else None
 
 
+def replaced(text: str, old: str, new: str) -> str | None:
+    """The text with one word for another, from the left; None if it grows beyond `MAX_TEXT`.
+
+    Example:
+        >>> replaced("aaa", "aa", "b"), replaced("a" * 2**12, "a", "bb")
+        ('ba', None)
+    """
+    made = text.replace(old, new)
+    return None if len(made) > max(len(text), MAX_TEXT) else made
+
+
 def is_like(text: str, pattern: str) -> bool:
     r"""Whether a pattern describes the whole text: % is any run of characters, _ any one, \ takes the next as it is.
 
@@ -228,11 +239,14 @@ _STRICT: Final[Mapping[Function, Callable[..., Cell]]] = {
     Function.UPPER: raised,
     Function.LENGTH: len,
     Function.SUBSTRING: substring,
+    Function.SUFFIX: lambda text, start: text[max(start, 1) - 1 :],
     Function.TRIM: lambda text: text.strip(" "),
     Function.LTRIM: lambda text: text.lstrip(" "),
     Function.RTRIM: lambda text: text.rstrip(" "),
     Function.CONCAT: concatenated,
     Function.LIKE: is_like,
+    Function.POSITION: lambda text, word: text.find(word) + 1,
+    Function.REPLACE: replaced,
     **dates.PARTS,
     Function.TRUNCATE: dates.truncated,
     Function.ADD_DAYS: dates.days_added,

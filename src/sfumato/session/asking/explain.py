@@ -21,6 +21,7 @@ from sfumato.query.model.relations import (
     Join,
     PeoplePart,
     Relation,
+    RowWindow,
     Select,
     SemiJoin,
     Source,
@@ -45,7 +46,6 @@ from sfumato.query.statistics.measurements import (
     Additive,
     AdditiveNoise,
     KeyChoice,
-    LinearOutput,
     Measurement,
     QuantileChoice,
     Section,
@@ -105,12 +105,10 @@ def _section(section: Section, unit: str) -> Iterator[str]:
 
 def _bounds(first: BoundsFirst, unit: str) -> Iterator[str]:
     """The histograms from which bounds are chosen, and what is planned for the widest bounds that could be chosen."""
-    for place, measurement in enumerate(first.section.measurements):
+    for output, measurement in zip(first.section.outputs, first.section.measurements, strict=True):
         if isinstance(measurement, Additive):
-            outputs = (one for one in first.section.outputs if isinstance(one, LinearOutput))
-            names = ", ".join(one.name for one in outputs if one.measurement == place)
             noise = _noise(measurement.mechanism, measurement.sensitivity, Fraction(1), unit)
-            yield _line("bounds", f"of {names}, chosen first from a histogram of magnitudes: {noise}")
+            yield _line("bounds", f"of {output.name}, chosen first from a histogram of magnitudes: {noise}")
     yield _line("bounds", f"then {first.rest} is spent with them; the lines below assume the widest that can be chosen")
 
 
@@ -192,6 +190,10 @@ def _shown(step: Relation) -> str:
             return "distinct rows"
         case Grouped(_, keys, _):
             return f"grouped by {', '.join(keys) or 'the unit'}"
+        case RowWindow():
+            order = ", ".join(name for name, _ in step.order)
+            whose = "each unit's rows" if shape_of(step).metric is Metric.UNITS else "public rows"
+            return f"{step.name}: {step.function} of {whose} in the order of {order}"
         case _:
             assert_never(step)
 

@@ -93,8 +93,10 @@ def file_for(to: str | PathLike[str], question: Presented, policy: Policy) -> Pa
         raise ParameterError("to", str(to), "must be a name in an existing folder in which this user may write")
     if any(_is_source(path, facts.source) for facts in policy.sources.values()):
         raise ParameterError("to", str(to), "is the file that a table is read from; write the answer beside it")
-    if question.order or question.limit is not None or question.offset:
-        requirement = "is written in the order of its keys; leave out ORDER BY, LIMIT and OFFSET, and sort the file"
+    if question.order or question.windows or question.limit is not None or question.offset:
+        requirement = (
+            "is written in the order of its keys; leave out ORDER BY, LIMIT, OFFSET and OVER, and sort the file"
+        )
         raise ParameterError("to", str(to), requirement)
     if question.consistent:
         raise ParameterError("to", str(to), "cannot be made consistent in batches; leave out consistent=True")

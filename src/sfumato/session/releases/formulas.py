@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,11 +20,13 @@ from sfumato.query.analysis.signatures import SIGNATURES
 from sfumato.query.model.expressions import Call, Case, ColumnRef, Expression, Literal
 from sfumato.query.model.facts import Facts, merged
 from sfumato.query.model.functions import Function
-from sfumato.query.model.intervals import ANYTHING, Interval
-from sfumato.query.model.kinds import NUMBERS, Kind
-from sfumato.query.statistics.measurements import Place, SumOutput
+from sfumato.query.model.intervals import Interval
+from sfumato.query.model.kinds import Kind
+from sfumato.query.statistics.measurements import LinearOutput
+from sfumato.query.values.reals import REALS, real_interval
 
-_LAST_BITS: Final = Fraction(1, 2**50)
+Place: TypeAlias = tuple[int, int]
+"""A noisy number: its measurement, and its coordinate in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +64,13 @@ Part: TypeAlias = Linear | Quotient
 
 
 def parts_of(
-    expression: Expression, outputs: Mapping[str, SumOutput], facts: Mapping[str, Facts]
+    expression: Expression, outputs: Mapping[str, LinearOutput], facts: Mapping[str, Facts]
 ) -> tuple[Expression, dict[str, tuple[Expression, Part]]]:
     """A formula with names in place of its parts, and the parts by name; columns of other kinds stay as they are.
 
     Args:
         expression: Over the columns of an answer.
-        outputs: Those that are sums of noisy numbers with constant factors.
+        outputs: Those that are noisy numbers times a constant.
         facts: What is known of all columns.
     """
     found: dict[Expression, tuple[str, Part]] = {}
@@ -91,7 +93,7 @@ def parts_of(
 
 
 def _part(
-    expression: Expression, outputs: Mapping[str, SumOutput], facts: Mapping[str, Facts]
+    expression: Expression, outputs: Mapping[str, LinearOutput], facts: Mapping[str, Facts]
 ) -> Part | None:  # fmt: skip
     """What an expression is, if it reads a noisy number and is of these kinds."""
     whole = _linear(expression, outputs, facts)
@@ -106,12 +108,12 @@ def _part(
 
 
 def _linear(
-    expression: Expression, outputs: Mapping[str, SumOutput], facts: Mapping[str, Facts]
+    expression: Expression, outputs: Mapping[str, LinearOutput], facts: Mapping[str, Facts]
 ) -> Linear | None:  # fmt: skip
     match expression:
         case ColumnRef(name) if name in outputs:
-            resolution, terms = outputs[name].resolution, outputs[name].terms
-            return Linear(Fraction(0), tuple((place, factor * resolution) for place, factor in terms))
+            output = outputs[name]
+            return Linear(Fraction(0), (((output.measurement, output.coordinate), output.resolution),))
         case Literal(Fraction() as value):
             return Linear(value)
         case Call(Function.TO_FLOAT | Function.NEGATE as function, (inner,)):
@@ -168,6 +170,35 @@ def intervals_of(
     return [Interval(_end(a), _end(b)) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
 
 
+def linear_of(
+    expression: Expression, outputs: Mapping[str, LinearOutput], facts: Mapping[str, Facts]
+) -> Linear | None:  # fmt: skip
+    """The sum of noisy numbers that an expression is; None if it is none."""
+    return _linear(expression, outputs, facts)
+
+
+def reach_of_sum(
+    part: Linear, count: int, noise: Callable[[int], IntegerNoise | None], failure: Fraction
+) -> Fraction | None:  # fmt: skip
+    """How far the sum of a part over so many groups, each with noise of its own, may be from the true one.
+
+    Args:
+        part: Of noisy numbers.
+        count: How many groups; of more the reach is no shorter.
+        noise: The noise of each measurement.
+        failure: How often the true sum may lie further away.
+    """
+    places = _places(part)
+    noises = [noise(measurement) for measurement, _ in places]
+    known = tuple(one for one in noises if one is not None)
+    if len(known) != len(noises):
+        return None
+    if not known:
+        return Fraction(0)
+    (width,) = NoiseSums(known * count, failure).half_widths(np.tile(_weights(part, places), count)[None, :])
+    return Fraction(float(width))
+
+
 def _places(part: Part) -> tuple[Place, ...]:
     forms = (part,) if isinstance(part, Linear) else (part.dividend, part.divisor)
     return tuple(dict.fromkeys(place for form in forms for place, _ in form.factors))
@@ -183,86 +214,16 @@ def _end(number: float) -> Fraction | None:
 
 
 def formula_facts(expression: Expression, known: Mapping[str, Facts]) -> Facts:
-    """What is known of a formula over columns of known facts: as `facts_of`, and where functions only rise or fall."""
+    """What is known of a formula over columns of known facts: as `facts_of`, of whichever branch of CASE."""
     match expression:
         case Call(function, arguments):
             inner = [formula_facts(argument, known) for argument in arguments]
             facts = SIGNATURES[function](expression, inner)
-            if function in _REAL and inner[0].kind in NUMBERS:
-                facts = replace(facts, interval=_wider(_REAL[function](inner[0].interval)))
-            elif function is Function.POWER:
-                facts = replace(facts, interval=_wider(_power(inner[0].interval, arguments[1])))
+            if function in REALS:
+                exponent = arguments[1] if function is Function.POWER else None
+                facts = replace(facts, interval=real_interval(function, inner[0].interval, exponent))
             return replace(facts, interval=facts.interval.within_doubles())
         case Case(branches, default):
             return merged([formula_facts(value, known) for value in (*(v for _, v in branches), default)])
         case _:
             return facts_of(expression, known)
-
-
-def _rising(
-    function: Callable[[float], float], interval: Interval, *, at_least: float, included: bool
-) -> Interval:  # fmt: skip
-    """The values of a function that rises from a place on; below it there are none."""
-    inside = interval.within_doubles()
-    lower, upper = (None if end is None else float(end) for end in (inside.lower, inside.upper))
-    if upper is not None and (upper < at_least or (upper == at_least and not included)):
-        return ANYTHING
-    first: float | None = at_least if lower is None or lower < at_least else lower
-    if first == at_least and not included:
-        first = None
-    return Interval(_value(function, first), _value(function, upper))
-
-
-def _value(function: Callable[[float], float], place: float | None) -> Fraction | None:
-    """None where it has none within doubles."""
-    try:
-        return None if place is None else _end(function(place))
-    except (OverflowError, ValueError, ZeroDivisionError):
-        return None
-
-
-_REAL: Final[Mapping[Function, Callable[[Interval], Interval]]] = {
-    Function.SQRT: lambda x: _rising(math.sqrt, x, at_least=0, included=True),
-    Function.LN: lambda x: _rising(math.log, x, at_least=0, included=False),
-    Function.LOG10: lambda x: _rising(math.log10, x, at_least=0, included=False),
-    Function.EXP: lambda x: Interval(
-        Fraction(0) if x.lower is None else _value(math.exp, float(x.within_doubles().lower or 0)),
-        None if x.upper is None else _value(math.exp, float(x.within_doubles().upper or 0)),
-    ),
-}
-
-
-def _power(interval: Interval, exponent: Expression) -> Interval:
-    """Of a constant exponent: it rises or falls above 0, and is even or odd below if it is whole."""
-    if not isinstance(exponent, Literal) or not isinstance(exponent.value, Fraction):
-        return ANYTHING
-    power, is_whole = float(exponent.value), exponent.value.denominator == 1
-    if is_whole and exponent.value % 2 == 0:
-        return _positive_power(interval.absolute(), power)
-    if is_whole and (interval.lower is None or interval.lower < 0):
-        if interval.upper is not None and interval.upper <= 0:
-            return -_positive_power(-interval, power)
-        if power < 0:
-            return ANYTHING  # on both sides of a pole
-        below = Interval(Fraction(0), None if interval.lower is None else -interval.lower)
-        above = Interval(Fraction(0), interval.upper)
-        return -_positive_power(below, power) | _positive_power(above, power)
-    return _positive_power(interval, power)
-
-
-def _positive_power(interval: Interval, power: float) -> Interval:
-    """x^p of x ≥ 0."""
-    if power >= 0:
-        return _rising(lambda x: x**power, interval, at_least=0, included=True)
-    inverse = _rising(lambda x: x**-power, interval, at_least=0, included=False)
-    if inverse == ANYTHING:
-        return Interval(Fraction(0), None)
-    lower, upper = (None if end is None or end == 0 else 1 / end for end in (inverse.upper, inverse.lower))
-    return Interval(lower or Fraction(0), upper)
-
-
-def _wider(interval: Interval) -> Interval:
-    """By what the last bits of doubles may be off."""
-    lower = None if interval.lower is None else interval.lower - abs(interval.lower) * _LAST_BITS
-    upper = None if interval.upper is None else interval.upper + abs(interval.upper) * _LAST_BITS
-    return Interval(lower, upper)

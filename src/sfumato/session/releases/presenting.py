@@ -16,14 +16,16 @@ from sfumato.query.model.intervals import ANYTHING, Interval, place_of, point
 from sfumato.query.model.kinds import NUMBERS, Kind
 from sfumato.query.model.schema import Key
 from sfumato.query.planning.plan import PrivatePlan
-from sfumato.query.planning.questions import OrderKey, Presented, answer_facts
+from sfumato.query.planning.questions import Presented, shown_facts
+from sfumato.query.planning.windows import OrderKey
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, estimated, shared
-from sfumato.query.statistics.measurements import SumOutput, estimators
+from sfumato.query.statistics.measurements import LinearOutput, estimators
 from sfumato.query.values.cells import Cell
 from sfumato.query.values.evaluation import evaluate
 from sfumato.session.releases.consistency import consistent_figures
-from sfumato.session.releases.formulas import Part, formula_facts, intervals_of, parts_of
+from sfumato.session.releases.formulas import Part, formula_facts, intervals_of, linear_of, parts_of, reach_of_sum
 from sfumato.session.releases.releasing import Released
+from sfumato.session.releases.windows import Windowed, in_order, rounded_up, windowed
 
 Values: TypeAlias = tuple[Cell, ...]
 
@@ -94,7 +96,7 @@ def _is_plain(
     question: Presented, plain: Sequence[ColumnRef], columns: Sequence[tuple[str, Expression]]
 ) -> bool:  # fmt: skip
     """Whether an answer shows what was released, in its order, and makes nothing of it."""
-    has_rules = question.having is not None or question.order or question.consistent
+    has_rules = question.having is not None or question.windows or question.order or question.consistent
     return not has_rules and len(plain) == len(columns)
 
 
@@ -137,6 +139,7 @@ def _line_by_line(
     if question.having is not None:
         having = table.over(question.having)
         rows = [line for line in rows if evaluate(having, table.values(line, columns_of(having))) is True]
+    table.look_through_windows(rows)
     for key in reversed(question.order):
         rows = _sorted(rows, table, key)
     rows = rows[question.offset :]
@@ -172,11 +175,31 @@ class _Table:
         size: int | None,
     ) -> None:
         self._plan, self.released, self._confidence, self._size = plan, released, confidence, size
-        self._facts = answer_facts(question.child, consistent=question.consistent)
+        self._facts = shown_facts(question)
+        self._windows = dict(question.windows)
+        self._windowed: dict[str, Sequence[Windowed]] = {}
+        self._lines: Sequence[_Line] = ()
+        self._places: dict[tuple[int, int], int] = {}
+        self._reaches: dict[tuple[str, int, int], Fraction | None] = {}
         self._estimators: dict[tuple[int, int], dict[str, Estimator]] = {}
         self._columns: dict[tuple[int, int, str], Sequence[AnswerValue]] = {}
         self._formulas: dict[tuple[int, Expression], tuple[Expression, dict[str, tuple[Expression, Part]]]] = {}
         self._found: dict[tuple[int, Part, int], Sequence[Interval]] = {}
+
+    def look_through_windows(self, lines: Sequence[_Line]) -> None:
+        """Compute all windows over the lines that are left, once they are known."""
+        if not self._windows:
+            return
+        self._lines = lines
+        self._places = {(line.section, line.group): place for place, line in enumerate(lines)}
+
+        def read(expression: Expression) -> list[Cell]:
+            whole = self.over(expression)
+            names = columns_of(whole)
+            return [evaluate(whole, self.values(line, names)) for line in lines]
+
+        for name, window in self._windows.items():
+            self._windowed[name] = windowed(window, len(lines), read)
 
     def over(self, expression: Expression) -> Expression:
         """An expression over answers as it is evaluated: one kind for all alternatives."""
@@ -190,21 +213,27 @@ class _Table:
         """The keys of a line, and the point values of some of its columns."""
         return {**line.keys, **{name: self._one(line, name, 1).value for name in names - line.keys.keys()}}
 
-    def estimate(self, line: _Line, expression: Expression) -> AnswerValue:
-        """An expression over released values, with an interval that holds all that it is made of at once."""
+    def estimate(self, line: _Line, expression: Expression, parts: int = 1) -> AnswerValue:
+        """An expression over released values, with an interval that holds all that it is made of at once.
+
+        Args:
+            line: The row.
+            expression: What is computed of it.
+            parts: How many such intervals are to hold at once.
+        """
         if isinstance(expression, ColumnRef):
-            return self._one(line, expression.name, 1)
+            return self._one(line, expression.name, parts)
         names = columns_of(expression) - line.keys.keys()
         shown = {name: self._one(line, name, 1) for name in names}
         if NOTHING in shown.values():
             return NOTHING
         value = evaluate(expression, {**line.keys, **{name: one.value for name, one in shown.items()}})
-        formula, parts = self._cut(line, expression)
-        others = columns_of(formula) - line.keys.keys() - parts.keys()
-        count = len(others) + len(parts)
+        formula, cut = self._cut(line, expression)
+        others = columns_of(formula) - line.keys.keys() - cut.keys()
+        count = (len(others) + len(cut)) * parts
         known = {name: _of_key(self._facts[name], key) for name, key in line.keys.items()}
         known |= {name: _of_part(self._facts[name], _interval(self._one(line, name, count))) for name in others}
-        for name, (inner, part) in parts.items():
+        for name, (inner, part) in cut.items():
             around = self._intervals(line.section, part, count)[line.group]
             known[name] = _of_part(facts_of(inner, self._facts), around)
         found = formula_facts(formula, known)
@@ -218,8 +247,8 @@ class _Table:
         place = line.section, expression
         if place not in self._formulas:
             outputs = self._plan.sections[line.section].outputs
-            sums = {one.name: one for one in outputs if isinstance(one, SumOutput) and not line.adding_up}
-            self._formulas[place] = parts_of(expression, sums, self._facts)
+            linear = {one.name: one for one in outputs if isinstance(one, LinearOutput) and not line.adding_up}
+            self._formulas[place] = parts_of(expression, linear, self._facts)
         return self._formulas[place]
 
     def _intervals(self, place: int, part: Part, count: int) -> Sequence[Interval]:
@@ -234,11 +263,53 @@ class _Table:
         return self._found[place, part, count]
 
     def _one(self, line: _Line, name: str, parts: int) -> AnswerValue:
-        """One released column; made to add up, it may leave the interval of its own noise, which then grows."""
+        """One released column or window; made to add up, it may leave the interval of its noise, which then grows."""
+        if name in self._windows:
+            return self._of_window(line, name, parts)
+        if name in line.keys:
+            value = line.keys[name]
+            return estimated(value, _of_key(self._facts[name], value).interval)
         found = self.column(line.section, name, parts)[line.group]
         if name not in line.adding_up or found == NOTHING:
             return found
         return estimated(line.adding_up[name], _interval(found))
+
+    def _of_window(self, line: _Line, name: str, parts: int) -> AnswerValue:
+        """A window, with the interval that follows from those of its rows where keys alone say which these are."""
+        window, found = self._windows[name], self._windowed[name][self._places[line.section, line.group]]
+        value = found.value
+        if isinstance(value, int) and self._facts[name].kind is Kind.FLOAT and not isinstance(value, bool):
+            value = float(value)
+        names = frozenset().union(*map(columns_of, window.places))
+        if value is None or not names <= line.keys.keys():
+            return AnswerValue(value=value, low=None, high=None)
+        if found.source is not None and window.value is not None:
+            other = self.estimate(self._lines[found.source], self.over(window.value), parts)
+            return estimated(value, _interval(other), is_whole=isinstance(value, int), misrank=other.misrank)
+        if not found.summed:
+            around = point(Fraction(value)) if window.value is None and isinstance(value, int | float) else ANYTHING
+            return estimated(value, around, is_whole=isinstance(value, int))
+        reach = self._reach(name, rounded_up(found.summed), parts)
+        if reach is None or not isinstance(value, int | float):
+            return AnswerValue(value=value, low=None, high=None)
+        middle, reach = Fraction(value), reach / found.divisor
+        return estimated(value, Interval(middle - reach, middle + reach))
+
+    def _reach(self, name: str, count: int, parts: int) -> Fraction | None:
+        """How far the noise of so many rows may move the sum that a window is; None where that is unknown."""
+        place = name, count, parts
+        if place not in self._reaches:
+            sections = {line.section for line in self._lines}
+            value = self._windows[name].value
+            self._reaches[place] = None
+            if len(sections) == 1 and value is not None and not any(line.adding_up for line in self._lines):
+                section = self._plan.sections[sections.pop()]
+                outputs = {one.name: one for one in section.outputs if isinstance(one, LinearOutput)}
+                part = linear_of(value, outputs, self._facts)
+                if part is not None:
+                    failure = 1 - shared(self._confidence, parts)
+                    self._reaches[place] = reach_of_sum(part, count, section.noise, failure)
+        return self._reaches[place]
 
     def column(self, section: int, name: str, parts: int = 1) -> Sequence[AnswerValue]:
         """The estimates of all groups of a section, once they are asked for."""
@@ -254,15 +325,10 @@ class _Table:
 
 
 def _sorted(rows: list[_Line], table: _Table, key: OrderKey) -> list[_Line]:
-    """Stable; NULL after all else, as in PostgreSQL's ascending order."""
     expression = table.over(key.value)
     names = columns_of(expression)
-    values = [(evaluate(expression, table.values(line, names)), line) for line in rows]
-    present = [(value, line) for value, line in values if value is not None]
-    ordered = sorted(present, key=lambda pair: pair[0], reverse=key.descending)
-    missing = [line for value, line in values if value is None]
-    found = [line for _, line in ordered]
-    return missing + found if key.descending else found + missing
+    values = [evaluate(expression, table.values(line, names)) for line in rows]
+    return [rows[place] for place in in_order(range(len(rows)), key, values)]
 
 
 def _interval(estimate: AnswerValue) -> Interval:

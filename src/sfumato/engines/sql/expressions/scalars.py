@@ -29,6 +29,7 @@ from sfumato.engines.sql.expressions.terms import (
     one_of,
     operation,
 )
+from sfumato.query.analysis.work import folds_ascii
 from sfumato.query.model.expressions import (
     And,
     Call,
@@ -80,6 +81,8 @@ def lower_expression(expression: Expression, columns: Mapping[str, Term]) -> Ter
             return _constant(value)
         case Null(kind):
             return Term(sql=null(kind), kind=kind)
+        case Call(_, (Call(_, (value,)), Literal(pattern))) if folds_ascii(expression):
+            return texts.is_like_in_ascii(lower_expression(value, columns), str(pattern))
         case Call(function, arguments):
             return _called(function, arguments, columns)
         case Case(branches, default):
@@ -193,6 +196,8 @@ _PARAMETERS: Final[Mapping[Function, Callable[..., Term]]] = {
     Function.POWER: power,
     Function.SUBSTRING: texts.substring,
     Function.LIKE: texts.is_like,
+    Function.POSITION: texts.position,
+    Function.REPLACE: texts.replaced,
     Function.TRUNCATE: dates.truncated,
     Function.ADD_MONTHS: dates.months_added,
 }

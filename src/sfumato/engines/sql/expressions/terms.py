@@ -244,7 +244,8 @@ def window(
     """An aggregate over the rows that agree in some columns, or if it is running over those up to this one."""
     made = exp.Window(this=aggregate, partition_by=list(within))
     if order:
-        made.set("order", exp.Order(expressions=[exp.Ordered(this=term) for term in order]))
+        terms = [term if isinstance(term, exp.Ordered) else exp.Ordered(this=term) for term in order]
+        made.set("order", exp.Order(expressions=terms))
     if running:
         frame = exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
         made.set("spec", frame)

@@ -10,15 +10,28 @@ for what follows.
 
 import re
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from sqlglot import exp
 
 from sfumato.engines.sql.expressions.arithmetic import Lowering, whole
 from sfumato.engines.sql.expressions.kinds import Term
-from sfumato.engines.sql.expressions.terms import Sql, case, figure, function, named, operation, stripped, text
-from sfumato.query.model.functions import Function
+from sfumato.engines.sql.expressions.terms import (
+    Sql,
+    case,
+    cast,
+    clamped,
+    figure,
+    function,
+    guarded,
+    named,
+    operation,
+    present,
+    stripped,
+    text,
+)
+from sfumato.query.model.functions import MAX_TEXT, Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.texts import LOWER_LETTERS, UPPER_LETTERS, Piece, WordPlace, pieces_of, word_of
 
@@ -47,8 +60,48 @@ def is_like(value: Term, pattern: str) -> Term:
     return Term(sql=function("is_like", value.sql, text(one_form)), kind=Kind.BOOLEAN)
 
 
+def position(value: Term, word: str) -> Term:
+    """POSITION: where a word first begins, from 1; 0 if nowhere."""
+    return whole(function("place_of", value.sql, text(word)))
+
+
+def replaced(value: Term, old: str, new: str) -> Term:
+    """REPLACE: NULL if the text grows beyond what a text that is made may be."""
+    parts = text(old), text(new)
+    if len(new) <= len(old):
+        return _text(function("REPLACE", value.sql, *parts))
+
+    def unless_too_long(x: Sql) -> Sql:
+        most = function("GREATEST", function("LENGTH", x), figure(MAX_TEXT))
+        made = function("REPLACE", x, *parts)
+        return guarded(made, lambda y: operation(exp.LTE, function("LENGTH", y), most))
+
+    return _text(named(value.sql, unless_too_long))
+
+
+def is_like_in_ascii(value: Term, pattern: str) -> Term:
+    """LIKE of a text in lower case, of which letters beyond ASCII stay, by a pattern of ASCII: see `folds_ascii`."""
+
+    def lowered(x: Sql) -> Sql:
+        is_ascii = operation(exp.EQ, function("byte_count", x), function("LENGTH", x))
+        return case([(is_ascii, function("lower_ascii", x))], function("ascii_lowered", x))
+
+    return is_like(_text(named(value.sql, lowered)), pattern)
+
+
 def _text(sql: Sql) -> Term:
     return Term(sql=sql, kind=Kind.TEXT)
+
+
+def _suffix(terms: Sequence[Term]) -> Term:
+    """SUFFIX: from a place on, which the engine takes as a whole number of 32 bits."""
+    value, start = terms
+
+    def beginning_at(place: Sql) -> Sql:
+        first = cast(clamped(place, figure(1), figure(_LONGEST)), "INTEGER")
+        return case([(present(place), function("SUBSTRING", value.sql, first))])
+
+    return _text(named(start.sql, beginning_at))
 
 
 def _stripped(position: str | None) -> Lowering:
@@ -69,6 +122,7 @@ TEXTS: Final[Mapping[Function, Lowering]] = {
     Function.LOWER: _translated("lower_ascii", UPPER_LETTERS, LOWER_LETTERS),
     Function.UPPER: _translated("upper_ascii", LOWER_LETTERS, UPPER_LETTERS),
     Function.LENGTH: lambda terms: whole(function("LENGTH", terms[0].sql)),
+    Function.SUFFIX: _suffix,
     Function.TRIM: _stripped(None),
     Function.LTRIM: _stripped("LEADING"),
     Function.RTRIM: _stripped("TRAILING"),

@@ -35,7 +35,7 @@ from sfumato.query.model.expressions import (
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import TIMES, Kind
-from sfumato.query.sql.constants import Parameters, constant, midnight, time_constant, whole
+from sfumato.query.sql.expressions.constants import Parameters, constant, midnight, time_constant, whole
 from sfumato.query.sql.parsing import require_only, shown, unnested
 from sfumato.query.sql.refusals import refusal
 
@@ -111,6 +111,15 @@ class Rule:
 
 
 Rules: TypeAlias = Mapping[type[exp.Expr], Rule]
+
+
+def call(function: Function, *arguments: str) -> Rule:
+    """The rule of a function that takes expressions only."""
+
+    def lower(scalars: "Scalars", node: exp.Expr) -> Expression:
+        return Call(function, tuple(scalars.lower(node.args[name]) for name in arguments))
+
+    return Rule(frozenset(arguments), lower)
 
 
 class Effort:

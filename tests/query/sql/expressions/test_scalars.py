@@ -13,8 +13,8 @@ from sfumato.query.model.facts import of_column
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.sql.context import Context, scope_of
+from sfumato.query.sql.expressions.scalars import Effort, KnownFacts, as_time
 from sfumato.query.sql.parsing import parsed
-from sfumato.query.sql.scalars import Effort, KnownFacts, as_time
 
 
 def scalars(table):

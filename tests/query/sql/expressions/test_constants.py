@@ -10,7 +10,16 @@ from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.model.expressions import Call, ColumnRef, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.sql.constants import Parameters, bare, constant, midnight, negated, number, time_constant, whole
+from sfumato.query.sql.expressions.constants import (
+    Parameters,
+    bare,
+    constant,
+    midnight,
+    negated,
+    number,
+    time_constant,
+    whole,
+)
 
 TWO = Literal(Fraction(2))
 TWO_POINT_ZERO = Call(Function.TO_FLOAT, (TWO,))

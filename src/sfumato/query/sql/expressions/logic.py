@@ -26,10 +26,10 @@ from sfumato.query.model.expressions import (
     Or,
 )
 from sfumato.query.model.functions import Function
-from sfumato.query.sql.constants import bare
+from sfumato.query.sql.expressions.constants import bare
+from sfumato.query.sql.expressions.scalars import Rule, Rules, Scalars
 from sfumato.query.sql.parsing import require_only, shown, unnested
 from sfumato.query.sql.refusals import refusal
-from sfumato.query.sql.scalars import Rule, Rules, Scalars
 
 COMPARISONS: Final[Mapping[type[exp.Expr], Comparison]] = {
     exp.EQ: Comparison.EQUAL,
