@@ -9,6 +9,7 @@ WITHOUT = {
 }
 
 OF_NO_PACKAGE = {
+    "acceptance": "statements that somebody wrote who had not seen the code",
     "attacks_on_ledgers": "adversaries who want more than their budget, and what they may break",
     "attacks_on_questions": "adversaries who ask whole sessions and know no module",
     "attacks_through_curators": "the attacks, against whole sessions",
