@@ -13,6 +13,7 @@ from tests.attacks_on_questions.releasing import released_often
 
 import sfumato as sf
 from sfumato.mechanisms.additive.laplace import Laplace
+from sfumato.query.statistics.measurements import estimators
 from sfumato.session.asking.forecast import forecast
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.releasing import Released
@@ -83,6 +84,38 @@ def test_intervals_hold_the_exact_answer_of_the_bounded_data_at_least_as_often_a
     assert binom.cdf(held, RUNS, 0.95) > ALPHA
 
 
+SHARED = """
+    COUNT(*) AS n, SUM(x) AS s, AVG(x) AS a, STDDEV(x) AS d, VAR_POP(x) AS v, SUM(y) AS t, CORR(x, y) AS r,
+    COVAR_POP(x, y) AS c, SUM(x) / COUNT(*) AS q, SUM(x) - 3 * SUM(y) AS f, AVG(x) - SUM(y) / COUNT(*) AS u
+"""
+"""Columns of which none has noise of its own."""
+
+
+@pytest.mark.parametrize("law", ["laplace", "gaussian"])
+@pytest.mark.parametrize(("size", "epsilon"), [(40, 2), (400, 1)])
+def test_intervals_of_columns_that_share_their_noise_hold_each_for_itself(law, size, epsilon):
+    """Catalogue 83. Each of 600 groups is a run; of formulas, too, in which one noise stands several times."""
+    generator = np.random.default_rng(size)
+    x = generator.integers(0, 101, RUNS * size)
+    y = np.clip((x + generator.integers(0, 101, RUNS * size)) // 2, 0, 100)
+    data = pa.table({"k": np.repeat(np.arange(RUNS), size), "x": x, "y": y})
+    columns = {"k": sf.integer(values=range(RUNS)), **{name: sf.integer(0, 100, nullable=False) for name in "xy"}}
+    with sf.open(data, name="t", columns=columns, budget=sf.NO_GUARANTEE) as session:
+        question = session.query(f"SELECT k, {SHARED} FROM t GROUP BY k")
+        exact = question.release(epsilon=SURE).estimates
+        price = {"epsilon": epsilon, "delta": "1e-6" if law == "gaussian" else 0}
+        found = question.release(**price, mechanism=law)
+        numbers = len(plan_of(question, **price, law=law).sections[0].measurements)
+    assert numbers == 6
+    for place, name in enumerate(found.statistics):
+        pairs = [(row[place], sure[place]) for row, sure in zip(found.estimates, exact, strict=True)]
+        held = sum(
+            (one.low is None or one.low <= sure.high) and (one.high is None or sure.low <= one.high)
+            for one, sure in pairs
+        )
+        assert binom.cdf(held, RUNS, 0.945) > ALPHA, name
+
+
 def test_several_columns_of_one_row_hold_each_for_itself():
     """Catalogue 83."""
     with clinic(ordinary(), engine="reference") as session:
@@ -121,8 +154,8 @@ def test_the_predicted_error_is_within_a_twentieth_of_what_is_measured(law, conf
         forecasts = {one.column: one.half_width for one in question.error(**price, confidence=confidence)}
         plan = plan_of(question, epsilon="0.02", delta=price["delta"], law=law)
         released = released_often(session, plan, 3)
-    for place, (name, step) in enumerate({"n": 1, "s": 0.5}.items()):
-        noise = np.abs([row[0] for one in released for row in one.measured[place]]) * step
+    for name, estimate in zip("ns", estimators(plan.sections[0], CONFIDENCE), strict=True):
+        noise = np.abs([found.value for one in released for found in estimate(one.measured)])
         assert forecasts[name] == pytest.approx(np.quantile(noise, float(confidence)), rel=0.05)
 
 

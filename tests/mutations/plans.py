@@ -3,6 +3,7 @@
 from tests.mutations.mutants import Mutant
 
 READING = "tests/engines/reference/test_engine.py::TestReadingByReference::"
+NEIGHBORS = "tests/session/test_neighbors.py::"
 TINY = "tests/query/test_tiny_databases.py::"
 
 OF_IMAGES = "test_rows_are_in_the_group_of_their_key_if_it_is_one_of_the_image_and_else_in_none"
@@ -11,6 +12,23 @@ OF_IMAGES = "test_rows_are_in_the_group_of_their_key_if_it_is_one_of_the_image_a
 TOO_MANY_ROWS = "test_the_rows_of_one_patient_do_not_multiply_beyond_what_an_engine_holds"
 
 WINDOWS = "tests/session/releases/test_windows.py::"
+RAISED = """
+def _raised(shares: Sequence[Share], sharing: Sharing) -> list[Share]:
+    users = [sum(place in own for own in sharing.places) for place in range(len(shares))]
+    return [
+        replace(share, mechanism=laplace(need.sensitivity, share.epsilon * count)) if isinstance(need, Noise) else share
+        for share, need, count in zip(shares, sharing.needs, users, strict=True)
+    ]
+
+
+"""
+ALIKE = """
+def _alike(*both: NoisyMeasures) -> bool:
+    first, second = ([measure.range() for measure in one.measures] for one in both)
+    return first == second
+
+
+"""
 
 MUTANTS = (
     Mutant(
@@ -252,8 +270,8 @@ MUTANTS = (
         edits=(
             (
                 "query/planning/allocation.py",
-                "each = epsilon * weight / whole / count",
-                "each = epsilon * weight / count",
+                "return [epsilon * weight / whole if weight",
+                "return [epsilon * weight if weight",
             ),
         ),
         tests=("tests/query/planning/test_allocation.py",),
@@ -263,8 +281,8 @@ MUTANTS = (
         edits=(
             (
                 "query/planning/allocation.py",
-                "weights=[share for _, share in parts], epsilon=epsilon, delta=delta,",
-                "weights=[share for _, share in parts], epsilon=epsilon * len(parts), delta=delta,",
+                "weights=parts,\n            epsilon=epsilon, delta=delta,",
+                "weights=parts,\n            epsilon=epsilon * len(parts), delta=delta,",
             ),
         ),
         tests=("tests/query/planning/test_allocation.py",),
@@ -295,6 +313,73 @@ MUTANTS = (
             ),
         ),
         tests=("tests/query/planning/test_auto_bounds.py",),
+    ),
+    Mutant(
+        name="a noisy number is shared across different filters",
+        edits=(
+            (
+                "query/planning/sharing.py",
+                "return self._measured.get((component, time))",
+                "return next((p for (c, t), p in self._measured.items() if t == time and _alike(c, component)), None)",
+            ),
+            (
+                "query/planning/sharing.py",
+                "class _Numbers:",
+                ALIKE + "class _Numbers:",
+            ),
+        ),
+        tests=(
+            "tests/query/planning/test_sharing.py::test_nothing_is_shared_across_filters_values_or_bounds",
+            f"{NEIGHBORS}test_without_noise_shared_numbers_make_the_answers_that_numbers_of_their_own_do",
+        ),
+    ),
+    Mutant(
+        name="of two numbers with the same noise only one is told of",
+        edits=(
+            (
+                "query/statistics/measurements.py",
+                "*(measurement.event for measurement in self.measurements)",
+                "*dict.fromkeys(measurement.event for measurement in self.measurements)",
+            ),
+        ),
+        tests=("tests/query/planning/test_sharing.py", "tests/query/planning/test_plan.py"),
+    ),
+    Mutant(
+        name="a number that several statistics need is paid for as if one did, and noised as if each did",
+        edits=(
+            (
+                "query/planning/sections.py",
+                "for component, share in zip(sharing.components, shares, strict=True)",
+                "for component, share in zip(sharing.components, _raised(shares, sharing), strict=True)",
+            ),
+            (
+                "query/planning/sections.py",
+                "def _bins(statement: Statement)",
+                RAISED + "def _bins(statement: Statement)",
+            ),
+            (
+                "query/planning/sections.py",
+                "import Choice, KeySelection, Need, Noise, Share, Weight",
+                "import Choice, KeySelection, Need, Noise, Share, Weight, laplace",
+            ),
+        ),
+        tests=("tests/query/planning/test_sharing.py", "tests/query/planning/test_plan.py"),
+    ),
+    Mutant(
+        name="both times that a statistic needs a number it gets one noise",
+        edits=(("query/planning/sharing.py", "times[first] += 1", "pass"),),
+        tests=("tests/query/planning/test_sharing.py",),
+    ),
+    Mutant(
+        name="a sum around its middle leaves out the count",
+        edits=(
+            (
+                "query/statistics/measurements.py",
+                "return ((self.total, 0), 1), ((self.count, 0), self.middle)",
+                "return ((self.total, 0), 1), ((self.count, 0), 0)",
+            ),
+        ),
+        tests=("tests/session/test_neighbors.py",),
     ),
     Mutant(
         name="only the first of several ways to group is told of",

@@ -16,6 +16,7 @@ from sfumato.numeric.rationals import (
     positive,
     positive_integer,
     probability,
+    root_up,
     set_fields,
     sqrt_up,
 )
@@ -80,6 +81,18 @@ def test_a_rational_square_root_is_exact(root):
 def test_a_tiny_square_has_a_relatively_tight_root():
     square = Fraction(2, 10**80)
     assert square <= sqrt_up(square) ** 2 <= square * (1 + Fraction(1, 2**60))
+
+
+@given(st.fractions(min_value=0, max_value=10**30), st.sampled_from([2, 3, 5]), st.sampled_from([4, 10, 64]))
+def test_any_root_is_rounded_up_and_tight(power, degree, bits):
+    root = root_up(power, degree, bits)
+    assert root**degree >= power
+    assert (root * (1 - Fraction(1, 2 ** (bits - 1)))) ** degree <= power
+
+
+@given(st.fractions(min_value=0, max_value=10**9), st.sampled_from([2, 3, 5]))
+def test_any_rational_root_is_exact(root, degree):
+    assert root_up(root**degree, degree, 3) == root
 
 
 def test_the_root_of_a_negative_number_is_refused():

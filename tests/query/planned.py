@@ -5,6 +5,7 @@ from fractions import Fraction
 from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, UnitColumn
 from sfumato.query.model.expressions import ColumnRef
+from sfumato.query.model.facts import Edition
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, boolean, date, integer, real, text
 from sfumato.query.planning.plan import compile_plan
@@ -51,10 +52,12 @@ def question(child, *statistics, **clauses):
     return presented(relation_of(child), statistics=named, **clauses).child
 
 
-def planned(child, *statistics, epsilon=1, delta=0, relation=ADD_OR_REMOVE_ONE, law=None, **clauses):
+def planned(
+    child, *statistics, epsilon=1, delta=0, relation=ADD_OR_REMOVE_ONE, law=None, edition=Edition.LATEST, **clauses
+):
     """The plan of a question."""
     asked = question(child, *statistics, **clauses)
-    return compile_plan(asked, guarantee(epsilon, delta), neighboring_relation=relation, law=law)
+    return compile_plan(asked, guarantee(epsilon, delta), neighboring_relation=relation, law=law, edition=edition)
 
 
 def grouped(child, *keys) -> GroupedRows:

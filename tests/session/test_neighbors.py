@@ -11,15 +11,18 @@ from tests.query.planned import TOWNS, VISITS, N, planned, ref
 from tests.query.planning.test_plan import questions
 from tests.session.desk import desk, rows
 
+from sfumato.engines.base import aligned, groups
 from sfumato.errors import SfumatoError
 from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.model.facts import Edition
 from sfumato.query.model.relations import tables_of
 from sfumato.query.planning.plan import compile_plan, with_chosen_bounds
 from sfumato.query.statistics.means import Sum
-from sfumato.query.statistics.measurements import Additive
-from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.measurements import Additive, SumOutput, estimators
+from sfumato.query.statistics.quantiles import BinOutput, Percentile
+from sfumato.query.statistics.top_values import TopOutput
 
 SALTS = ("00" * 16, "a5" * 16)
 TOWN_ROWS = rows(TOWNS, {"code": "x", "area": 7, "size": "s"}, {"code": "y", "area": 600, "size": "l"}, {"code": "y"})
@@ -105,6 +108,55 @@ def test_no_unit_moves_what_is_measured_further_than_the_plan_says(asked, relati
         sections = (plan.bounds.section, *with_chosen_bounds(plan, chosen, neighboring_relation=relation).sections)
     for section in sections:
         assert_within(section, found(section, first, salt), found(section, second, salt))
+
+
+def exact_answers(plan, tables, salt):
+    """Of each section the values of its columns, by name, in the order of its public groups, as if there were no noise.
+
+    Columns of choices are left out.
+    """
+    engine, found = desk(*tables).engine, []
+    for section in plan.sections:
+        results = [engine.run(statement, salt=salt).open_for_noise() for statement in section.statements]
+        shown = groups(section.statements[0])
+        measured = [exact_numbers(one, section.statements, results, shown) for one in section.measurements]
+        columns = zip(section.outputs, estimators(section, Fraction(1, 2)), strict=True)
+        found.append({
+            output.name: (isinstance(output, SumOutput), [one.value for one in estimate(measured)])
+            for output, estimate in columns
+            if not isinstance(output, BinOutput | TopOutput)
+        })  # fmt: skip
+    return found
+
+
+def exact_numbers(measurement, statements, results, shown):
+    """What a measurement would release of each group without noise; zeros for a choice."""
+    if not isinstance(measurement, Additive):
+        return [(0,) * 9 for _ in shown]
+    exact = aligned(statements[measurement.statement], results[measurement.statement], shown)
+    return exact[:, list(measurement.measures)].reshape(len(shown), -1).tolist()
+
+
+@given(questions(), st.sampled_from(SALTS), st.data())
+@settings(suppress_health_check=list(HealthCheck))
+def test_without_noise_shared_numbers_make_the_answers_that_numbers_of_their_own_do(asked, salt, data):
+    """So nothing is shared by statistics of other numbers. Rows of each unit above a limit move a sum by a step."""
+    shape, plans = shape_of(asked.child.child), []
+    for edition in Edition:
+        try:
+            plans.append(compile_plan(asked, guarantee(1), neighboring_relation=ADD_OR_REMOVE_ONE, edition=edition))
+        except SfumatoError:
+            return
+    if shape.metric is Metric.PUBLIC or plans[0].bounds is not None:
+        return
+    table = next(one for one in tables_of(asked.child.child) if not one.is_public)
+    first, _ = databases(data.draw, table, ADD_OR_REMOVE_ONE)
+    apart, shared = (exact_answers(plan, [(table, first), (TOWNS, TOWN_ROWS)], salt) for plan in plans)
+    steps = 0 if shape.metric is Metric.ROWS else len(first)
+    for before, after in zip(apart, shared, strict=True):
+        assert before.keys() == after.keys()
+        for name, (is_sum, values) in before.items():
+            assert after[name][1] == pytest.approx(values, rel=1e-9, abs=1e-9 + steps * is_sum)
 
 
 def test_what_is_too_small_by_one_would_be_seen():

@@ -7,6 +7,7 @@ its codec, beside the new name. The golden file only ever grows.
 import json
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
+from itertools import product
 from typing import get_args, get_type_hints
 
 import pytest
@@ -40,6 +41,7 @@ from sfumato.query.model.expressions import (
     Null,
     Or,
 )
+from sfumato.query.model.facts import Edition
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Relation, lineage
@@ -178,8 +180,8 @@ def test_every_name_is_in_a_frozen_key(monkeypatch):
     known, written = StoredNames.of, declared_text
     monkeypatch.setattr(StoredNames, "of", of)
     monkeypatch.setattr(answer_key, "declared_text", text)
-    for asked in CASES.values():
-        stored(asked)
+    for asked, edition in product(CASES.values(), Edition):
+        stored(asked, edition)
     assert {*STORED.table, *PLANS.table, *DECLARED.table} - seen == set()
     assert set(MEMBERS) - members == set()
 

@@ -17,6 +17,7 @@ Number: TypeAlias = int | float | str | Decimal | Fraction
 _MAX_LITERAL_LENGTH = 200  # a decimal of 10^9 digits, or 1e999999999, is refused before it is expanded
 _MAX_EXPONENT = 400
 _MAX_BITS = 10_000
+_SQUARE = 2
 _REQUIREMENT = 'must be a number, or text that is one, such as "0.1"'
 _TEXT = re.compile(r"[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?[0-9]+/[0-9]+", re.ASCII)
 
@@ -135,13 +136,32 @@ def sqrt_up(square: Fraction, bits: int = 64) -> Fraction:
     """
     if square < 0:
         raise ParameterError("square", square, "must be 0 or more")
-    numerator, denominator = square.as_integer_ratio()
-    root = Fraction(isqrt(numerator), isqrt(denominator))
-    if root * root == square:
+    return root_up(square, 2, bits)
+
+
+def root_up(power: Fraction, degree: int, bits: int = 64) -> Fraction:
+    """A rational at or above a root of a number of at least 0: as near to it as `sqrt_up` is, or exact.
+
+    Example:
+        >>> root_up(Fraction(27, 8), 3), root_up(Fraction(2), 3, bits=4)
+        (Fraction(3, 2), Fraction(21, 16))
+    """
+    numerator, denominator = power.as_integer_ratio()
+    root = Fraction(_whole_root(numerator, degree), _whole_root(denominator, degree))
+    if root**degree == power:
         return root
-    grid = 1 << bits + max(0, (denominator.bit_length() - numerator.bit_length()) // 2 + 1)
-    scaled = numerator * grid * grid // denominator
-    return Fraction(isqrt(scaled) + 1, grid)
+    grid = 1 << bits + max(0, (denominator.bit_length() - numerator.bit_length()) // degree + 1)
+    return Fraction(_whole_root(numerator * grid**degree // denominator, degree) + 1, grid)
+
+
+def _whole_root(number: int, degree: int) -> int:
+    """The largest whole number whose power is at most a number, by Newton's method from above."""
+    if degree == _SQUARE or number == 0:
+        return isqrt(number)
+    root = 1 << -(-number.bit_length() // degree)
+    while (nearer := ((degree - 1) * root + number // root ** (degree - 1)) // degree) < root:
+        root = nearer
+    return root
 
 
 def decimal_text(value: Fraction, digits: int = 6) -> str:

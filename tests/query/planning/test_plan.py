@@ -51,6 +51,8 @@ def test_a_plan_is_a_value():
 
 
 AGE, PAY, HOURS, BEDS = ref("age"), ref("pay"), ref("hours"), ref("beds")
+ABOVE_0 = Sum(AGE, (Fraction(1), Fraction(100)))
+"""Which shares nothing with a count of rows."""
 EDGES = (Fraction(0), Fraction(1), Fraction(5))
 
 
@@ -58,8 +60,8 @@ def test_a_question_costs_what_was_asked_and_its_events_cost_just_that():
     plan = planned(PEOPLE, N, ("m", Mean(AGE)), ("q", Percentile(AGE, Fraction(1, 2))), epsilon="0.9")
     assert plan.charge == PureDP("0.9")
     assert plan.event.events == (
-        DiscreteLaplaceEvent(Fraction(10, 3), 1), DiscreteLaplaceEvent(Fraction(20, 3), 1),
-        DiscreteLaplaceEvent(Fraction(1000, 3), 50), ExponentialEvent(Fraction(3, 10)),
+        DiscreteLaplaceEvent(Fraction(10, 3), 1), DiscreteLaplaceEvent(Fraction(25, 3), 1),
+        DiscreteLaplaceEvent(Fraction(2500, 9), 50), ExponentialEvent(Fraction(3, 10)),
     )  # fmt: skip
     assert price(plan, ADD_OR_REMOVE_ONE) == Fraction(9, 10)
 
@@ -78,12 +80,12 @@ def test_every_grouping_set_is_a_section_that_is_paid_for():
 
 
 def test_weights_are_shares():
-    plan = planned(PEOPLE, N, ("s", Sum(AGE)), weights=(Fraction(1), Fraction(3)), epsilon=1)
+    plan = planned(PEOPLE, N, ("s", ABOVE_0), weights=(Fraction(1), Fraction(3)), epsilon=1)
     assert [event.scale for event in plan.event.events] == [4, Fraction(400, 3)]
 
 
 def test_weights_hold_within_each_grouping_set():
-    plan = planned(PEOPLE, N, ("s", Sum(AGE)), keys=("sex",), sets=(("sex",), ()), weights=(Fraction(1), Fraction(3)))
+    plan = planned(PEOPLE, N, ("s", ABOVE_0), keys=("sex",), sets=(("sex",), ()), weights=(Fraction(1), Fraction(3)))
     assert [event.scale for event in plan.event.events] == [8, Fraction(800, 3)] * 2
 
 

@@ -19,10 +19,11 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.analysis.keys import MAX_GROUPS
 from sfumato.query.analysis.stability import Sensitivity
 from sfumato.query.model.expressions import Compare, Comparison, Literal
+from sfumato.query.model.facts import Edition
 from sfumato.query.model.relations import BoundRows, Distinct, Filter, Grouped, Join, UnionAll
 from sfumato.query.model.schema import Limits, Table, integer, text
 from sfumato.query.model.statement import Bins, CellCount, LatticeValue, RowCount, Statement, StepSum, UnitCount, Values
-from sfumato.query.planning.allocation import Choice, KeySelection, Noise, Share
+from sfumato.query.planning.allocation import Choice, KeySelection, Noise, Share, Weight
 from sfumato.query.planning.sections import check_size, draft, grouped_rows, measurement_of, moved, need_of
 from sfumato.query.statistics.counts import CountDistinct, CountRows
 from sfumato.query.statistics.histograms import Histogram
@@ -32,15 +33,19 @@ from sfumato.query.statistics.recipes import BinQuantile, NoisyCells, NoisyMeasu
 from sfumato.query.statistics.top_values import TopValues
 
 
-def drafted(child, *statistics, keys=(), relation=ADD_OR_REMOVE_ONE, **clauses):
-    return draft(question(child, *statistics, keys=keys, **clauses), keys, neighboring_relation=relation)
+def drafted(child, *statistics, keys=(), relation=ADD_OR_REMOVE_ONE, edition=Edition.LATEST, **clauses):
+    asked = question(child, *statistics, keys=keys, **clauses)
+    return draft(asked, keys, neighboring_relation=relation, edition=edition)
 
 
 def test_measures_of_all_statistics_are_computed_once_in_one_statement():
-    made = drafted(PEOPLE, N, ("m", Mean(ref("age"))), ("s", Mean(ref("age"))), ("again", CountRows()))
-    assert len(made.statements) == 1
-    assert len(made.statements[0].measures) == 3
-    assert [len(needs) for needs in made.needs] == [1, 2, 2, 1]
+    statistics = N, ("m", Mean(ref("age"))), ("s", Mean(ref("age"))), ("again", CountRows())
+    made, apart = (drafted(PEOPLE, *statistics, edition=edition) for edition in (Edition.LATEST, Edition.FIRST))
+    for one in (made, apart):
+        assert len(one.statements) == 1
+        assert len(one.statements[0].measures) == 3
+    assert made.sharing.places == ((0,), (1, 2), (1, 2), (0,))
+    assert apart.sharing.places == ((0,), (1, 2), (3, 4), (5,))
 
 
 def test_what_counts_cells_has_a_statement_of_its_own_with_the_same_keys_and_limits():
@@ -98,17 +103,19 @@ def test_a_unit_is_in_no_more_groups_than_it_has_rows():
 
 
 def test_a_selection_is_a_need_of_weight_one_before_the_others():
-    made = drafted(PEOPLE, N, ("s", Sum(ref("age"))), keys=("town",))
-    assert made.needs[0] == (KeySelection(is_free=False, keys=("town",)),)
-    assert made.weights((Fraction(3), Fraction(5))) == (1, 3, 5)
-    assert made.weights(()) == (1, 1, 1)
-    assert drafted(PEOPLE, N, keys=("sex",)).weights((Fraction(3),)) == (3,)
+    statistics = N, ("s", Sum(ref("age"), (Fraction(1), Fraction(100))))
+    made = drafted(PEOPLE, *statistics, keys=("town",))
+    assert made.needs[0] == KeySelection(is_free=False, keys=("town",))
+    assert made.weights == (Weight(1, 1),) * 3
+    weighted = drafted(PEOPLE, *statistics, keys=("town",), weights=(Fraction(3), Fraction(5)))
+    assert weighted.weights == (Weight(1, 1), Weight(3, 3), Weight(5, 5))
+    assert drafted(PEOPLE, N, keys=("sex",), weights=(Fraction(3),)).weights == (Weight(3, 3),)
 
 
 def test_all_keys_of_public_rows_are_shown_for_nothing():
     plan = planned(TOWNS, keys=("code",))
     assert (plan.sections[0].selection.mechanism, plan.charge.epsilon) == (None, 0)
-    assert drafted(TOWNS, keys=("code",)).needs[0] == (KeySelection(is_free=True, keys=("code",)),)
+    assert drafted(TOWNS, keys=("code",)).needs[0] == KeySelection(is_free=True, keys=("code",))
 
 
 def test_units_cannot_be_counted_where_one_row_may_become_several():
@@ -116,7 +123,7 @@ def test_units_cannot_be_counted_where_one_row_may_become_several():
     for rows in (twice, Grouped(relation_of(PEOPLE), ("town",), ())):
         with pytest.raises(NotPrivateError, match="one row may become several"):
             drafted(rows, keys=("town",))
-    assert drafted(twice, keys=("sex",)).needs[0][0].sensitivity.l1 == 2
+    assert drafted(twice, keys=("sex",)).needs[0].sensitivity.l1 == 2
 
 
 def test_private_keys_of_rows_that_stay_one_are_fine():
@@ -178,7 +185,7 @@ def test_the_cells_of_private_groups_and_of_quantiles_are_not_listed():
 
 
 def test_needs_are_of_noise_with_the_sensitivity_of_the_measure():
-    ((need,),) = drafted(VISITS, ("s", Sum(ref("hours")))).needs
+    (need,) = drafted(VISITS, ("s", Sum(ref("hours")))).needs
     assert isinstance(need, Noise)
     assert need.sensitivity.l1 == 4 * 2400
 

@@ -61,7 +61,7 @@ def test_it_is_a_count_and_a_sum_as_a_mean_is():
     count, total = measures(AbsoluteDeviation(AGE, Fraction(40)))
     assert isinstance(count, ValueCount)
     assert isinstance(total, StepSum)
-    (output,) = lowered(AbsoluteDeviation(AGE, Fraction(40))).outputs(3)
+    (output,) = lowered(AbsoluteDeviation(AGE, Fraction(40))).outputs((3, 4))
     assert (type(output), output.count, output.total, output.steps) == (MeanOutput, 3, 4, total.steps)
 
 

@@ -104,4 +104,4 @@ def test_edges_of_dates_belong_to_the_question():
 def test_a_histogram_is_one_vector_with_a_column_a_bin():
     made = lowered(Histogram(PAY, (Fraction(0), Fraction(1), Fraction(5))))
     assert [type(component) for component in made.components] == [NoisyCells]
-    assert [(o.name, o.measurement, o.coordinate) for o in made.outputs(4)] == [("x_1", 4, 0), ("x_2", 4, 1)]
+    assert [(o.name, o.measurement, o.coordinate) for o in made.outputs((4,))] == [("x_1", 4, 0), ("x_2", 4, 1)]

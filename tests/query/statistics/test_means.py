@@ -21,10 +21,10 @@ def test_a_sum_is_of_lattice_steps_between_the_declared_bounds():
         0,
         True,
     )
-    assert lowered(Sum(PAY)).outputs(7) == (
+    assert lowered(Sum(PAY)).outputs((7,)) == (
         LinearOutput(name="x", measurement=7, resolution=Fraction("0.01"), is_whole=False),
     )  # fmt: skip
-    assert lowered(Sum(AGE)).outputs(0)[0].is_whole
+    assert lowered(Sum(AGE)).outputs((0,))[0].is_whole
 
 
 def test_stated_bounds_stand_before_declared_ones():
@@ -37,7 +37,7 @@ def test_a_mean_is_a_count_and_a_sum_around_the_middle():
     found = steps(Mean(PAY))
     assert (found.offset, found.ends) == (500, (-500, 500))
     assert [type(c) for c in lowered(Mean(PAY)).components] == [NoisyMeasures, NoisyMeasures]
-    (output,) = lowered(Mean(PAY)).outputs(3)
+    (output,) = lowered(Mean(PAY)).outputs((3, 4))
     assert (output.count, output.total, output.steps) == (3, 4, found)
 
 

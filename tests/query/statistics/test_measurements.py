@@ -1,8 +1,10 @@
 """What is measured of one way to group: what each part tells, for the accountants, and where outputs point."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from tests.query.planned import PEOPLE, N, planned, ref
 
@@ -11,7 +13,7 @@ from sfumato.mechanisms.quantiles.quantile import Quantile as QuantileMechanism
 from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
 from sfumato.privacy.events import ExponentialEvent, PureEvent
 from sfumato.query.analysis.stability import Sensitivity
-from sfumato.query.statistics.means import Mean
+from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.measurements import LAWS, Additive, KeyChoice, QuantileChoice, TopChoice
 from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.top_values import TopValues
@@ -61,6 +63,30 @@ def test_outputs_point_at_their_measurements():
     assert (count.measurement, mean.count, mean.total, median.measurement, mode.measurement) == (0, 1, 2, 3, 4)
     assert [type(m) for m in section.measurements] == [Additive, Additive, Additive, QuantileChoice, TopChoice]
     assert [m.statement for m in section.measurements] == [0, 0, 0, 1, 2]
+
+
+@pytest.mark.parametrize("epsilon", ["0.2", 1, 20])
+@pytest.mark.parametrize("confidence", [Fraction(1, 2), Fraction(19, 20), Fraction(999, 1000)])
+def test_the_interval_of_a_sum_around_its_middle_holds_as_often_as_it_says(epsilon, confidence):
+    (section,) = planned(PEOPLE, N, ("s", Sum(ref("kids"))), epsilon=epsilon).sections
+    output = section.outputs[1]
+    assert output.terms == (((1, 0), 1), ((0, 0), 4))
+    reach = output.reach(section, confidence)
+    count, total = (float(one.mechanism.scale) for one in section.measurements)
+    places = np.arange(-math.ceil(60 * (total + 4 * count)) - 9, math.ceil(60 * (total + 4 * count)) + 10)
+    within = 0.0
+    for n in range(-math.ceil(50 * count), math.ceil(50 * count) + 1):
+        beside = np.abs(places + 4 * n) <= reach
+        within += laplace_at(count, n) * float(laplace_at(total, places[beside]).sum())
+    assert within >= float(confidence) - 1e-9
+    assert output.forecast(section, confidence, size=1).half_width == reach
+    (estimate,) = output.estimator(section, confidence)([[(7,)], [(3,)]])
+    assert (estimate.value, estimate.low, estimate.high) == (31, 31 - reach, 31 + reach)
+
+
+def laplace_at(scale, places):
+    """P(noise = k) of discrete Laplace noise."""
+    return np.exp(-np.abs(places) / scale) * math.tanh(1 / (2 * scale))
 
 
 def test_there_are_two_laws_of_noise():

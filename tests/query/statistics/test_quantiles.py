@@ -39,9 +39,9 @@ def test_a_quantile_has_bins_of_equal_width_over_its_lattice():
 
 @pytest.mark.parametrize(("value", "is_whole"), [(AGE, True), (PAY, False), (Call(Function.FLOOR, (PAY,)), False)])
 def test_whether_an_answer_is_whole_is_said_by_the_kind_alone(value, is_whole):
-    assert lowered(Percentile(value, Fraction(1))).outputs(0)[0].is_whole is is_whole
-    assert lowered(Sum(value)).outputs(0)[0].is_whole is is_whole
-    assert lowered(VectorSum((value,))).outputs(0)[0].is_whole is is_whole
+    assert lowered(Percentile(value, Fraction(1))).outputs((0,))[0].is_whole is is_whole
+    assert lowered(Sum(value)).outputs((0,))[0].is_whole is is_whole
+    assert lowered(VectorSum((value,))).outputs((0,))[0].is_whole is is_whole
 
 
 DATES = Table(
@@ -56,7 +56,8 @@ DAY, NOON = dt.date(2026, 1, 31), dt.datetime.fromisoformat("2026-01-31 12:00")
 
 def shown(statistic, *rows):
     """The answers that a statistic makes of chosen bins."""
-    outputs = lowered(statistic, DATES).outputs(0)
+    recipe = lowered(statistic, DATES)
+    outputs = recipe.outputs(range(len(recipe.components)))
     return [outputs[0].estimate(row, Misrank(error=1, unit="ranks")) for row in rows]
 
 

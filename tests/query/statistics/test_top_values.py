@@ -14,7 +14,7 @@ def test_the_most_frequent_are_of_public_values():
     (component,) = made.components
     assert isinstance(component, TopCells)
     assert (component.k, component.statement.cell.values) == (2, ("f", "m"))
-    assert [(o.name, o.coordinate, o.values) for o in made.outputs(0)] == [
+    assert [(o.name, o.coordinate, o.values) for o in made.outputs((0,))] == [
         ("x_1", 0, ("f", "m")),
         ("x_2", 1, ("f", "m")),
     ]

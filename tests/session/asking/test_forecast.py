@@ -99,7 +99,7 @@ def test_the_predicted_error_of_a_mean_is_within_5_percent_of_the_measured(law):
 
 @pytest.mark.parametrize(("root", "spread"), [(False, 10000 / 12), (True, 100 / math.sqrt(12))])
 def test_the_error_of_a_variance_is_that_of_values_spread_evenly(root, spread):
-    plan = planned(PEOPLE, ("v", Variance(AGE, population=True, root=root)), epsilon=1)
+    plan = planned(PEOPLE, ("v", Variance(AGE, population=True, root=root)), epsilon="0.4")
     (estimator,) = estimators(plan.sections[0], CONFIDENCE)
     (predicted,) = forecast(plan, confidence=CONFIDENCE, size=5_000)
     values = np.linspace(0, 100, 5_000) - 50

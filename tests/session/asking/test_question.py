@@ -23,6 +23,7 @@ from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.top_values import TopValues
+from sfumato.query.statistics.variances import Variance
 from sfumato.query.statistics.vectors import VectorSum
 from sfumato.session.asking.execution import Desk
 
@@ -91,6 +92,22 @@ def test_another_way_to_show_an_answer_is_free():
     assert second.groups == (("m",),)
     assert second["twice"][0].value == 2 * first["n"][1].value
     assert (second.reused, len(engine.statements), spent(curator)) == (True, 1, sf.PureDP("0.5"))
+
+
+def test_answers_of_one_row_agree_with_each_other():
+    """They are made of the same noisy numbers; a mean alone is kept within its bounds."""
+    kids, data = ref("kids"), rows(PEOPLE, *[{"sex": "f", "kids": i % 5} for i in range(300)])
+    statistics = (
+        N, ("c", CountValues(kids)), ("s", Sum(kids)), ("m", Mean(kids)), ("v", Variance(kids)),
+        ("d", Variance(kids, root=True)), ("again", Sum(kids)),
+    )  # fmt: skip
+    curator = desk((PEOPLE, data), budget=sf.PureDP(100))
+    for epsilon in ("0.5", 1, 2, 3):
+        (record,) = asked(curator, PEOPLE, statistics=statistics).release(epsilon=epsilon).records()
+        assert record["n"] == record["c"]
+        assert record["s"] == record["again"]
+        assert record["m"] == pytest.approx(min(max(record["s"] / record["n"], 0), 9))
+        assert record["d"] ** 2 == pytest.approx(record["v"])
 
 
 def test_a_stored_answer_is_given_also_when_nothing_is_left_and_says_what_is_left_now():

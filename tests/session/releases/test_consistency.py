@@ -8,6 +8,7 @@ import pytest
 from tests.query.planned import PEOPLE, TOWNS, N, planned, ref
 from tests.session.desk import SURE, asked, desk, rows
 
+from sfumato.numeric.distributions import discrete_laplace_variance
 from sfumato.query.model.expressions import Call, IsNull, Not
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
@@ -15,6 +16,7 @@ from sfumato.query.planning.grouping import cube, rollup
 from sfumato.query.statistics.estimates import NOTHING
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.measurements import CenteredOutput
 from sfumato.query.statistics.top_values import TopValues
 from sfumato.session.releases.consistency import NoisyTable, consistent_figures, fit
 from sfumato.session.releases.releasing import Released
@@ -136,6 +138,31 @@ def test_every_bin_of_a_histogram_adds_up():
     for name in ("h_1", "h_2"):
         n = figures(release, name)
         assert n["f", None] + n["m", None] == pytest.approx(n[None, None])
+
+
+def test_sums_around_their_middle_add_up_to_what_the_exact_ones_do():
+    release = answer(N, ("s", Sum(ref("age"))), epsilon=SURE)
+    assert figures(release, "s")["f", None] == pytest.approx(900)
+    assert figures(release, "s")[None, None] == pytest.approx(1_900)
+
+
+def test_a_sum_around_its_middle_is_fitted_with_the_variance_of_both_its_noises():
+    plan = planned(PEOPLE, N, ("s", Sum(ref("age"))), keys=("sex",), sets=(("sex",), ()))
+    draws = [[[(3,), (5,)], [(10,), (-60,)]], [[(9,)], [(7,)]]]
+    released = [
+        Released(groups=groups, measured=tuple(map(tuple, own)))
+        for groups, own in zip(((("f",), ("m",)), ((),)), draws, strict=True)
+    ]
+    for section in plan.sections:
+        assert isinstance(section.outputs[1], CenteredOutput)
+    ours = consistent_figures(plan, released)
+    tables = []
+    for section, (counts, totals), kept in zip(plan.sections, draws, (("sex",), ()), strict=True):
+        count, total = (discrete_laplace_variance(one.mechanism.scale) for one in section.measurements)
+        sums = [s + 50 * n for (n,), (s,) in zip(counts, totals, strict=True)]
+        tables.append(NoisyTable(frozenset(kept), np.array(sums, dtype=float), total + 2500 * count))
+    for found, fitted in zip(ours, fit(tables, ("sex",)), strict=True):
+        assert found["s"] == pytest.approx(fitted.reshape(-1))
 
 
 def test_totals_are_of_the_rows_with_listed_keys():

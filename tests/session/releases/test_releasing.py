@@ -17,7 +17,7 @@ from sfumato.engines.base import ExactGroups
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.schema import Limits, Table, boolean, date, integer, text, timestamp
-from sfumato.query.statistics.counts import CountDistinct, CountUnits
+from sfumato.query.statistics.counts import CountDistinct, CountUnits, CountValues
 from sfumato.query.statistics.means import Sum
 from sfumato.query.statistics.measurements import KeyChoice
 from sfumato.query.statistics.quantiles import Percentile
@@ -38,10 +38,10 @@ def sure(table, *statistics, **options):
 
 
 def test_every_public_group_is_there_in_order_and_empty_ones_have_zeros():
-    plan = sure(PEOPLE, N, ("s", Sum(ref("age"))), keys=("sex", "smokes"))
-    found = released(plan, PEOPLE, {"sex": "m", "smokes": True, "age": 30}, {"sex": "x", "smokes": True})
+    plan = sure(PEOPLE, ("s", Sum(ref("age"))), ("n", CountValues(ref("pay"))), keys=("sex", "smokes"))
+    found = released(plan, PEOPLE, {"sex": "m", "smokes": True, "age": 30, "pay": 2}, {"sex": "x", "smokes": True})
     assert found.groups == (("f", False), ("f", True), ("m", False), ("m", True))
-    assert found.measured == (((0,), (0,), (0,), (1,)), ((0,), (0,), (0,), (30,)))
+    assert found.measured == (((0,), (0,), (0,), (30,)), ((0,), (0,), (0,), (1,)))
 
 
 def test_a_question_without_keys_has_one_group():

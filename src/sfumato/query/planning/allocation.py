@@ -1,13 +1,12 @@
 """How one stated total is split over all that a query releases, and which distribution each part of it gets.
 
-Every statistic gets a share of ε in proportion to its weight; grouping sets and the selection of private keys count as
-statistics of weight 1. A statistic that needs several noisy numbers gives each of them the same. What no neighbor can
-move costs nothing and leaves its share to the others. With δ, each number takes the distribution of the smaller
-variance, from public facts alone. All that take Gaussian noise are calibrated together, which costs far less than one
-by one; δ goes in equal parts to them and to each selection of private keys.
+Every need gets a share of ε in proportion to its weight; `sharing` says what those are. What no neighbor can move
+costs nothing and leaves its share to the others. With δ, each number takes the distribution of the smaller variance,
+from public facts alone. All that take Gaussian noise are calibrated together, which costs far less than one by one; δ
+goes in equal parts to them and to each selection of private keys.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias, TypeGuard
@@ -55,6 +54,14 @@ Need: TypeAlias = Noise | Choice | KeySelection
 
 
 @dataclass(frozen=True, slots=True)
+class Weight:
+    """What a need counts among all: for its part of ε, and for its part of the precision of joint Gaussian noise."""
+
+    epsilon: Fraction
+    precision: Fraction
+
+
+@dataclass(frozen=True, slots=True)
 class Share:
     """What one need gets; the mechanism, and what it has to hide, if it is one of noise."""
 
@@ -66,21 +73,21 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allocation:
-    """The share of each need, column by column, and what all of them cost together."""
+    """The share of each need, and what all of them cost together."""
 
-    shares: tuple[tuple[Share, ...], ...]
+    shares: tuple[Share, ...]
     charge: PureDP | ApproxDP
 
 
 def allocate(
-    columns: Sequence[Sequence[Need]], total: PureDP | ApproxDP, *, weights: Sequence[Fraction], law: Law | None = None
+    needs: Sequence[Need], total: PureDP | ApproxDP, *, weights: Sequence[Weight], law: Law | None = None
 ) -> Allocation:
-    """Shares for the needs of each column, in order.
+    """A share for each need, in order.
 
     Args:
-        columns: For each column, what it needs.
-        total: What all of them may cost together.
-        weights: The weight of each column.
+        needs: What is needed.
+        total: What all of it may cost together.
+        weights: The weight of each need, above 0.
         law: The distribution that noise must have; None takes the better one.
 
     Raises:
@@ -89,32 +96,35 @@ def allocate(
     """
     if law is not None and not is_one_of(law, LAWS):
         raise ParameterError("mechanism", law, f"must be one of: {', '.join(LAWS)}")
-    _check_delta(columns, total.delta, law)
-    epsilons = _epsilons(columns, total.epsilon, weights)
-    flat = [(need, epsilon) for column in epsilons for need, epsilon in column]
-    selections = sum(_is_selection(need) for need, _ in flat)
-    noise = {} if law == "laplace" else _gaussian_noise(flat, total.delta / (selections + 1), is_forced=law is not None)
+    _check_delta(needs, total.delta, law)
+    epsilons = _epsilons(needs, total.epsilon, weights)
+    noisy = [
+        _Noisy(index, need.sensitivity, epsilon, weight.precision)
+        for index, (need, epsilon, weight) in enumerate(zip(needs, epsilons, weights, strict=True))
+        if isinstance(need, Noise) and epsilon > 0
+    ]
+    selections = sum(map(_is_selection, needs))
+    part = total.delta / (selections + 1)
+    noise = {} if law == "laplace" else _gaussian_noise(noisy, part, is_forced=law is not None)
     takers = selections + (1 if noise else 0)
     delta = total.delta / max(1, takers)
-    shares = iter(_share(need, epsilon, delta, noise.get(index)) for index, (need, epsilon) in enumerate(flat))
-    spent = sum((epsilon for _, epsilon in flat), start=Fraction(0))
     return Allocation(
-        shares=tuple(tuple(next(shares) for _ in column) for column in columns),
-        charge=exact_guarantee(spent, total.delta if takers else Fraction(0)),
+        shares=tuple(_share(*pair, delta, noise.get(i)) for i, pair in enumerate(zip(needs, epsilons, strict=True))),
+        charge=exact_guarantee(_total(epsilons), total.delta if takers else Fraction(0)),
     )
 
 
-def _check_delta(columns: Sequence[Sequence[Need]], delta: Fraction, law: Law | None) -> None:
+def _check_delta(needs: Sequence[Need], delta: Fraction, law: Law | None) -> None:
     if delta > 0:
         return
-    private = [need for column in columns for need in column if _is_selection(need)]
+    private = [need for need in needs if _is_selection(need)]
     if private:
         raise NotPrivateError(
             " ".join(("GROUP BY", ", ".join(private[0].keys))).strip(),
             "which groups exist would reveal who is in the data; showing keys that the policy does not list needs δ",
             'Give delta="1e-6", or list the public keys in the policy: values = [...].',
         )
-    if law == "gaussian" and any(isinstance(need, Noise) and not need.is_free for column in columns for need in column):
+    if law == "gaussian" and any(isinstance(need, Noise) and not need.is_free for need in needs):
         raise NotPrivateError("Gaussian noise", "it needs δ above 0", 'Give delta="1e-6".')
 
 
@@ -123,55 +133,62 @@ def _is_selection(need: Need) -> TypeGuard[KeySelection]:
     return isinstance(need, KeySelection) and not need.is_free
 
 
-def _epsilons(
-    columns: Sequence[Sequence[Need]], epsilon: Fraction, weights: Sequence[Fraction]
-) -> list[list[tuple[Need, Fraction]]]:
-    """Shares by weight over the columns that cost anything, and equal ones within a column."""
-    costly = [sum(not need.is_free for need in column) for column in columns]
-    whole = sum((weight for weight, count in zip(weights, costly, strict=True) if count), start=Fraction(0))
-    split = []
-    for column, weight, count in zip(columns, weights, costly, strict=True):
-        each = epsilon * weight / whole / count if count else Fraction(0)
-        split.append([(need, Fraction(0) if need.is_free else each) for need in column])
-    return split
+def _epsilons(needs: Sequence[Need], epsilon: Fraction, weights: Sequence[Weight]) -> list[Fraction]:
+    """Shares by weight over the needs that cost anything."""
+    costly = [Fraction(0) if need.is_free else own.epsilon for need, own in zip(needs, weights, strict=True)]
+    whole = _total(costly)
+    return [epsilon * weight / whole if weight else Fraction(0) for weight in costly]
 
 
-def _gaussian_noise(
-    flat: Sequence[tuple[Need, Fraction]], delta: Fraction, *, is_forced: bool
-) -> dict[int, AdditiveNoise]:
+def _total(numbers: Iterable[Fraction]) -> Fraction:
+    return sum(numbers, start=Fraction(0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Noisy:
+    """A need of noise that costs something: its place among all needs, its share of ε and its weight for precision."""
+
+    index: int
+    sensitivity: Sensitivity
+    epsilon: Fraction
+    precision: Fraction
+
+
+def _gaussian_noise(noisy: Sequence[_Noisy], delta: Fraction, *, is_forced: bool) -> dict[int, AdditiveNoise]:
     """The noise of those needs that take a Gaussian, by their index: all of them together cost their ε and δ.
 
     Starts with all that can, and leaves out those that Laplace noise of their own ε would move less, until none is.
     """
-    taking = {i: (need.sensitivity, e) for i, (need, e) in enumerate(flat) if isinstance(need, Noise) and e > 0}
-    if delta == 0:
-        return {}
+    taking = noisy if delta else ()
     while taking:
-        whole = sum((epsilon for _, epsilon in taking.values()), start=Fraction(0))
-        one = analytic_stddev(l2_sensitivity=1, epsilon=whole, delta=delta)
-        variances = {i: s.l2**2 * one**2 * whole / epsilon for i, (s, epsilon) in taking.items()}
-        worse = [i for i, (s, epsilon) in taking.items() if variances[i] >= 2 * (s.l1 / epsilon) ** 2]
-        if is_forced or not worse:
-            return _calibrated(taking, whole, delta, is_forced=is_forced)
-        for index in worse:
-            del taking[index]
+        epsilon = _total(one.epsilon for one in taking)
+        whole = _total(one.precision for one in taking)
+        parts = [epsilon * one.precision / whole for one in taking]
+        stddev = analytic_stddev(l2_sensitivity=1, epsilon=epsilon, delta=delta)
+        better = [
+            one
+            for one, part in zip(taking, parts, strict=True)
+            if one.sensitivity.l2**2 * stddev**2 * epsilon / part < 2 * (one.sensitivity.l1 / one.epsilon) ** 2
+        ]
+        if is_forced or len(better) == len(taking):
+            return _calibrated(taking, parts, epsilon, delta, is_forced=is_forced)
+        taking = better
     return {}
 
 
 def _calibrated(
-    taking: Mapping[int, tuple[Sensitivity, Fraction]], epsilon: Fraction, delta: Fraction, *, is_forced: bool
+    taking: Sequence[_Noisy], parts: Sequence[Fraction], epsilon: Fraction, delta: Fraction, *, is_forced: bool
 ) -> dict[int, AdditiveNoise]:
     """Gaussian noise of widths that are certified together; none where it cannot be drawn, unless it is asked for."""
-    parts = list(taking.values())
+    moved = [one.sensitivity for one in taking]
     try:
         stddevs = joint_stddevs(
-            l2_sensitivities=[sensitivity.l2 for sensitivity, _ in parts],
-            l0_sensitivities=[sensitivity.l0 for sensitivity, _ in parts],
-            weights=[share for _, share in parts], epsilon=epsilon, delta=delta,
+            l2_sensitivities=[own.l2 for own in moved], l0_sensitivities=[own.l0 for own in moved], weights=parts,
+            epsilon=epsilon, delta=delta,
         )  # fmt: skip
         noise = [
-            GaussianNoise(l2_sensitivity=s.l2, stddev=stddev, l0_sensitivity=s.l0)
-            for (s, _), stddev in zip(parts, stddevs, strict=True)
+            GaussianNoise(l2_sensitivity=own.l2, stddev=stddev, l0_sensitivity=own.l0)
+            for own, stddev in zip(moved, stddevs, strict=True)
         ]
     except (ParameterError, UnsupportedEventError):  # too narrow for an accountant, or too narrow or wide to be drawn
         if is_forced:
@@ -180,7 +197,7 @@ def _calibrated(
             )
             raise ParameterError("mechanism", "gaussian", requirement) from None
         return {}
-    return dict(zip(taking, noise, strict=True))
+    return {one.index: drawn for one, drawn in zip(taking, noise, strict=True)}
 
 
 def _share(need: Need, epsilon: Fraction, delta: Fraction, noise: AdditiveNoise | None) -> Share:

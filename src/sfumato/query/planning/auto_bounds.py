@@ -14,6 +14,7 @@ from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.stability import sensitivity
 from sfumato.query.model.expressions import Expression
+from sfumato.query.model.facts import Edition
 from sfumato.query.model.kinds import NUMBERS
 from sfumato.query.model.statement import AUTO, RowCount, Statement
 from sfumato.query.planning.allocation import laplace
@@ -41,25 +42,35 @@ def automatic(question: Aggregate) -> tuple[tuple[str, BoundedStatistic], ...]:
 
 
 def bounds_section(
-    question: Aggregate, rows: GroupedRows, epsilons: Sequence[Fraction], neighboring_relation: NeighboringRelation
+    question: Aggregate,
+    rows: GroupedRows,
+    epsilons: Sequence[Fraction],
+    neighboring_relation: NeighboringRelation,
+    edition: Edition,
 ) -> Section:
-    """The section that measures magnitudes, of all rows together; one measurement for each automatic statistic.
+    """The section that measures magnitudes, of all rows together; an output for each automatic statistic.
 
     Args:
         question: What is asked.
         rows: Its rows, without keys.
-        epsilons: What each histogram may cost.
+        epsilons: What each statistic gives for its histogram.
         neighboring_relation: What may change.
+        edition: By which rules; since the second one statistics of one value share a histogram, for what all give.
     """
-    statements = tuple(_histogram(rows, name, statistic) for name, statistic in automatic(question))
+    wanted = [_histogram(rows, name, statistic) for name, statistic in automatic(question)]
+    shares = edition is not Edition.FIRST
+    statements = [one for index, one in enumerate(wanted) if not shares or one not in wanted[:index]]
+    places = [statements.index(one) if shares else index for index, one in enumerate(wanted)]
     measurements = []
-    for place, (statement, epsilon) in enumerate(zip(statements, epsilons, strict=True)):
+    for place, statement in enumerate(statements):
         moved = sensitivity(statement, RowCount(), neighboring_relation=neighboring_relation)
+        epsilon = sum((own for own, at in zip(epsilons, places, strict=True) if at == place), start=Fraction(0))
         mechanism = laplace(moved, epsilon)
         measurements.append(Additive(statement=place, measures=(0,), sensitivity=moved, mechanism=mechanism))
-    outputs = tuple(LinearOutput(name=name, measurement=place) for place, (name, _) in enumerate(automatic(question)))
+    names = [name for name, _ in automatic(question)]
     return Section(
-        keys=(), selection=None, statements=statements, measurements=tuple(measurements), outputs=outputs
+        keys=(), selection=None, statements=tuple(statements), measurements=tuple(measurements),
+        outputs=tuple(LinearOutput(name=name, measurement=place) for name, place in zip(names, places, strict=True)),
     )  # fmt: skip
 
 
@@ -90,9 +101,10 @@ def chosen_bounds(
         measured: What was released of each histogram: one group of noisy counts.
     """
     found = {}
-    for (name, statistic), measurement, (counts,) in zip(
-        automatic(question), section.measurements, measured, strict=True
-    ):
+    for (name, statistic), output in zip(automatic(question), section.outputs, strict=True):
+        if not isinstance(output, LinearOutput):
+            raise TypeError("histograms are noisy numbers")
+        measurement, (counts,) = section.measurements[output.measurement], measured[output.measurement]
         if not isinstance(measurement, Additive):
             raise TypeError("histograms are measured with additive noise")
         enough = measurement.mechanism.accuracy(1 - FALSE_ALARM / len(counts))

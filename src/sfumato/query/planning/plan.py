@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from math import floor
 from typing import TypeAlias
 
@@ -27,7 +27,7 @@ from sfumato.query.planning.auto_bounds import (
 )
 from sfumato.query.planning.questions import Aggregate, folded_question
 from sfumato.query.planning.sections import check_size, draft, grouped_rows
-from sfumato.query.statistics.measurements import Law, LinearOutput, Output, Section
+from sfumato.query.statistics.measurements import CenteredOutput, Law, LinearOutput, Output, Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,17 +105,14 @@ def compile_plan(
         question = folded_question(question)
     if automatic(question):
         return _bounds_first(question, total, neighboring_relation, law, edition)
-    drafted = partial(draft, question, neighboring_relation=neighboring_relation, edition=edition)
+    drafted = partial(draft, question, neighboring_relation=neighboring_relation, law=law, edition=edition)
     drafts = list(map(drafted, grouping_sets(question.child)))
     check_size(drafts)
     needs = [one.needs for one in drafts]
-    columns = [column for own in needs for column in own]
-    weights = [weight for one in drafts for weight in one.weights(question.weights)]
-    allocation = allocate(columns, total, weights=weights, law=law)
+    weights = [weight for one in drafts for weight in one.weights]
+    allocation = allocate(list(chain.from_iterable(needs)), total, weights=weights, law=law)
     shares = iter(allocation.shares)
-    sections = tuple(
-        one.section(list(islice(shares, len(own)))) for one, own in zip(drafts, needs, strict=True)
-    )  # fmt: skip
+    sections = tuple(one.section(list(islice(shares, len(own)))) for one, own in zip(drafts, needs, strict=True))
     return PrivatePlan(question=question, sections=sections, charge=allocation.charge, edition=edition)
 
 
@@ -152,7 +149,11 @@ def _with_wide_sums(final: PrivatePlan, question: Aggregate) -> PrivatePlan:
     names = {name for name, _ in automatic(question)}
 
     def shown(output: Output) -> Output:
-        return replace(output, is_whole=False) if isinstance(output, LinearOutput) and output.name in names else output
+        return (
+            replace(output, is_whole=False)
+            if isinstance(output, LinearOutput | CenteredOutput) and output.name in names
+            else output
+        )
 
     sections = (replace(section, outputs=tuple(map(shown, section.outputs))) for section in final.sections)
     return replace(final, sections=tuple(sections))
@@ -175,10 +176,10 @@ def _bounds_first(
     weights = question.weights or (Fraction(1),) * len(question.statistics)
     weight_of = dict(zip((name for name, _ in question.statistics), weights, strict=True))
     whole = sum(weights, start=Fraction(0))
-    shares = [total.epsilon * SHARE * weight_of[name] / whole for name, _ in automatic(question)]
+    parts = [total.epsilon * SHARE * weight_of[name] / whole for name, _ in automatic(question)]
     # Rounded down to 12 decimals, so that what is left of the budget is a decimal too.
-    epsilons = [Fraction(floor(share * 10**12), 10**12) for share in shares]
-    section = bounds_section(question, rows, epsilons, neighboring_relation)
+    epsilons = [Fraction(floor(part * 10**12), 10**12) for part in parts]
+    section = bounds_section(question, rows, epsilons, neighboring_relation, edition)
     rest = guarantee(total.epsilon - sum(epsilons, start=Fraction(0)), total.delta)
     widest = compile_plan(
         with_bounds(question, widest_bounds(rows, question)), rest, neighboring_relation=neighboring_relation, law=law,

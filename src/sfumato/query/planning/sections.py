@@ -1,12 +1,13 @@
 """One way to group a question: its statements and what they need, and, with shares of the budget, its `Section`.
 
-Each component of a statistic needs a share of the budget, and becomes one measurement with it.
+Each noisy number that its statistics share needs a share of the budget, and becomes one measurement with it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from typing import Final
 
 from sfumato.errors import NotPrivateError, ParameterError
@@ -26,13 +27,14 @@ from sfumato.query.analysis.work import check_work
 from sfumato.query.model.facts import Edition
 from sfumato.query.model.schema import Limits
 from sfumato.query.model.statement import Bins, KeyColumn, Measure, Statement, UnitCount, Values
-from sfumato.query.planning.allocation import Choice, KeySelection, Need, Noise, Share
+from sfumato.query.planning.allocation import Choice, KeySelection, Need, Noise, Share, Weight
 from sfumato.query.planning.questions import Aggregate
+from sfumato.query.planning.sharing import Sharing, apart, shared
 from sfumato.query.statistics.measurements import (
     Additive,
     KeyChoice,
+    Law,
     Measurement,
-    Output,
     QuantileChoice,
     Section,
     TopChoice,
@@ -43,7 +45,6 @@ from sfumato.query.statistics.recipes import (
     GroupedRows,
     NoisyCells,
     NoisyMeasures,
-    Recipe,
     TopCells,
 )
 
@@ -65,13 +66,13 @@ class UnpricedSection:
     Attributes:
         keys: What it groups by.
         statements: What engines run, the main one first; it is left out where nothing needs it.
-        recipes: One a statistic.
+        sharing: What is measured, and which statistics are made of it.
         neighboring_relation: What may change between neighboring databases.
     """
 
     keys: tuple[KeyColumn, ...]
     statements: tuple[Statement, ...]
-    recipes: tuple[Recipe, ...]
+    sharing: Sharing
     neighboring_relation: NeighboringRelation
 
     @property
@@ -89,38 +90,34 @@ class UnpricedSection:
         return any(key.values is None for key in self.keys)
 
     @property
-    def needs(self) -> tuple[tuple[Need, ...], ...]:
-        """What each statistic needs; before them the selection of private keys, if there are any."""
-        main = self.statements[0]
-        needed = partial(need_of, main=main, neighboring_relation=self.neighboring_relation)
-        statistics = tuple(tuple(map(needed, one.components)) for one in self.recipes)
+    def needs(self) -> tuple[Need, ...]:
+        """What each noisy number needs; before them the selection of private keys, if there are any."""
         if not self.is_selected:
-            return statistics
+            return self.sharing.needs
         private = tuple(key.name for key in self.keys if key.values is None)
-        return (KeySelection(is_free=reach_of(main).rows == 0, keys=private),), *statistics
+        return KeySelection(is_free=reach_of(self.statements[0]).rows == 0, keys=private), *self.sharing.needs
 
-    def weights(self, stated: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
-        """The weight of each of its needs."""
-        own = stated or (Fraction(1),) * len(self.recipes)
-        return (Fraction(1), *own) if self.is_selected else own
+    @property
+    def weights(self) -> tuple[Weight, ...]:
+        """The weight of each of its needs; a selection has that of one statistic."""
+        own = self.sharing.weights
+        return (Weight(Fraction(1), Fraction(1)), *own) if self.is_selected else own
 
-    def section(self, shares: Sequence[Sequence[Share]]) -> Section:
+    def section(self, shares: Sequence[Share]) -> Section:
         """The section, with a share for each of its needs."""
         selection = None
         if self.is_selected:
-            (share,), *shares = shares
+            share, *shares = shares
             selection = self._selection(share)
-        measurements: list[Measurement] = []
-        outputs: list[Output] = []
-        for one, own in zip(self.recipes, shares, strict=True):
-            outputs += one.outputs(len(measurements))
-            measurements += [
-                measurement_of(component, share, self.statements, self.neighboring_relation)
-                for component, share in zip(one.components, own, strict=True)
-            ]
+        sharing = self.sharing
+        pairs = zip(sharing.outputs, sharing.places, strict=True)
         return Section(
-            keys=self.keys, selection=selection, statements=self.statements, measurements=tuple(measurements),
-            outputs=tuple(outputs),
+            keys=self.keys, selection=selection, statements=self.statements,
+            measurements=tuple(
+                measurement_of(component, share, self.statements, self.neighboring_relation)
+                for component, share in zip(sharing.components, shares, strict=True)
+            ),
+            outputs=tuple(chain.from_iterable(outputs(places) for outputs, places in pairs)),
         )  # fmt: skip
 
     def _selection(self, share: Share) -> KeyChoice:
@@ -140,14 +137,16 @@ def draft(
     keys: tuple[str, ...],
     *,
     neighboring_relation: NeighboringRelation,
+    law: Law | None = None,
     edition: Edition = Edition.LATEST,
 ) -> UnpricedSection:
     """A query grouped by some of its keys.
 
     Args:
         question: What is asked.
-        keys: Those of its keys.
+        keys: Some of its keys.
         neighboring_relation: What may change between neighboring databases.
+        law: The distribution that additive noise must have; None takes the better one for each number.
         edition: By which rules.
 
     Raises:
@@ -157,20 +156,24 @@ def draft(
     """
     rows = grouped_rows(question, keys, edition)
     recipes = tuple(statistic.recipe(rows, name) for name, statistic in question.statistics)
-    counted = [c for one in recipes for c in one.components if isinstance(c, NoisyMeasures)]
+    weights = question.weights or (Fraction(1),) * len(recipes)
+    empty = Statement(rows=rows.rows, keys=rows.keys, limits=rows.limits, measures=())
+    need = partial(need_of, main=empty, neighboring_relation=neighboring_relation)
+    sharing = apart(recipes, weights, need)
+    if edition is not Edition.FIRST:
+        sharing = shared(recipes, weights, need, law=law)
+    counted = [component for component in sharing.components if isinstance(component, NoisyMeasures)]
     measures: list[Measure] = [measure for component in counted for measure in component.measures]
     if any(key.values is None for key in rows.keys):
         _check_rows(rows)
         measures.append(UnitCount())
-    main = Statement(
-        rows=rows.rows, keys=rows.keys, limits=rows.limits, measures=tuple(dict.fromkeys(measures))
-    )  # fmt: skip
-    own = [c.statement for one in recipes for c in one.components if not isinstance(c, NoisyMeasures)]
+    main = replace(empty, measures=tuple(dict.fromkeys(measures)))
+    own = [component.statement for component in sharing.components if not isinstance(component, NoisyMeasures)]
     statements = [main, *own] if measures else own
     for statement in statements:
         check_work(statement)
     return UnpricedSection(
-        keys=rows.keys, recipes=recipes, neighboring_relation=neighboring_relation,
+        keys=rows.keys, sharing=sharing, neighboring_relation=neighboring_relation,
         statements=tuple(one for index, one in enumerate(statements) if one not in statements[:index]),
     )  # fmt: skip
 

@@ -77,8 +77,8 @@ class Histogram(Statistic):
         names = self.columns(name)
         return Recipe(
             (NoisyCells(rows.with_cells(cells_between(inner, self.value, outside=outside))),),
-            lambda at: tuple(
-                LinearOutput(name=column, measurement=at, coordinate=place) for place, column in enumerate(names)
+            lambda places: tuple(
+                LinearOutput(name=column, measurement=places[0], coordinate=place) for place, column in enumerate(names)
             ),
         )
 

@@ -10,17 +10,17 @@ import numpy as np
 from sfumato.numeric.ratios import ratio_errors
 from sfumato.privacy.stored_names import Names
 from sfumato.query.analysis.inference import facts_of
-from sfumato.query.analysis.shape import Shape
+from sfumato.query.analysis.shape import Metric, Shape
 from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import Expression, Literal
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Fold, Folded
-from sfumato.query.model.statement import AUTO, Bounds, LatticeValue, StepSum, is_whole_sum
+from sfumato.query.model.statement import AUTO, Bounds, LatticeValue, StepSum, ValueCount, is_whole_sum
 from sfumato.query.statistics.counts import CountRows
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, Forecast, Measured, by_row, within
-from sfumato.query.statistics.measurements import Output, Section
-from sfumato.query.statistics.recipes import GroupedRows, NoisyMeasures, Recipe, single
+from sfumato.query.statistics.measurements import CenteredOutput, Output, Section
+from sfumato.query.statistics.recipes import CenteredSum, GroupedRows, NoisyMeasures, Recipe, single
 from sfumato.query.statistics.statistic import (
     BoundedStatistic,
     StatedBounds,
@@ -116,10 +116,13 @@ class Sum(BoundedStatistic):
         return (name,) if is_wide_sum(self.value, self.bounds, shape) else ()
 
     def recipe(self, rows: GroupedRows, name: str) -> Recipe:
-        """One noisy sum of steps."""
+        """One noisy sum of steps; or, where it errs less, one around the middle of the bounds and a noisy count."""
         steps = rows.steps(self.value, self.bounds, name)
         is_whole = is_whole_sum(rows.facts(self.value), self.bounds)
-        return single(NoisyMeasures((StepSum(steps),)), name, resolution=steps.resolution, is_whole=is_whole)
+        return single(
+            NoisyMeasures((StepSum(steps),)), name, resolution=steps.resolution, is_whole=is_whole,
+            centered=_centered_sums(rows, name, steps, is_whole=is_whole),
+        )  # fmt: skip
 
     def fold(self, name: str, shape: Shape) -> Folded | None:
         """The exact sum of one group, perhaps of clamped values."""
@@ -154,11 +157,41 @@ class Mean(BoundedStatistic):
         return None if self.bounds is AUTO else Folded(name, Fold.MEAN, clamped_to(self.value, self.bounds, shape))
 
 
+def _centered_sums(rows: GroupedRows, name: str, steps: LatticeValue, *, is_whole: bool) -> tuple[CenteredSum, ...]:
+    """A sum around the middle of its bounds, with a count of its values; perhaps with one of all rows, too.
+
+    Of all rows a NULL is taken for 0, which changes nothing where no row is left out or scaled.
+    """
+    around = replace(steps, offset=(steps.lower + steps.upper) // 2)
+    ways = [(rows.present(steps.value), around)]
+    if steps.nullable and steps.lower <= 0 <= steps.upper and rows.shape.metric is Metric.ROWS:
+        ways.append((ValueCount(()), replace(around, nullable=False)))
+
+    def outputs(places: Sequence[int]) -> tuple[Output, ...]:
+        count, total = places
+        return (
+            CenteredOutput(
+                name=name, total=total, count=count, middle=around.offset, resolution=around.resolution,
+                is_whole=is_whole,
+            ),
+        )  # fmt: skip
+
+    return tuple(
+        CenteredSum(NoisyMeasures((count,)), NoisyMeasures((StepSum(own),)), around.offset, outputs)
+        for count, own in ways
+        if around.offset
+    )
+
+
 def mean_recipe(rows: GroupedRows, name: str, value: Expression, bounds: Bounds) -> Recipe:
     """The noisy sum and the noisy count of which a mean is made."""
     steps = rows.steps(value, bounds, name, centered=True)
     components = NoisyMeasures((rows.present(value),)), NoisyMeasures((StepSum(steps),))
-    return Recipe(components, lambda at: (MeanOutput(name=name, count=at, total=at + 1, steps=steps),))
+    return Recipe(
+        components,
+        lambda places: (MeanOutput(name=name, count=places[0], total=places[1], steps=steps),),
+        parts=(2, 3),  # as where a mean lies anywhere between its bounds
+    )
 
 
 def sum_facts(value: Expression, bounds: Bounds, shape: Shape) -> Facts:

@@ -4,8 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isinf
+from math import inf
 from typing import ClassVar, Final, Literal, TypeAlias
+
+import numpy as np
 
 from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
@@ -13,7 +15,7 @@ from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometric
 from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
 from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
-from sfumato.numeric.noise_sums import IntegerNoise
+from sfumato.numeric.noise_sums import IntegerNoise, NoiseSums
 from sfumato.privacy.events import Event, PureEvent
 from sfumato.privacy.stored_names import Names
 from sfumato.query.analysis.stability import Sensitivity
@@ -179,28 +181,42 @@ class Section:
         return additive.mechanism
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinearOutput(Output):
-    """An answer that is a noisy number of lattice steps, times the resolution; an INTEGER if `is_whole`."""
+Place: TypeAlias = tuple[int, int]
+"""A noisy number: its measurement, and its coordinate in it."""
 
-    stored: ClassVar = Names("LinearOutput", "measurement", "resolution", "coordinate", "is_whole", unwritten=("name",))
 
-    name: str
-    measurement: int
-    resolution: Fraction = Fraction(1)
-    coordinate: int = 0
-    is_whole: bool = True
+class SumOutput(Output):
+    """An answer that is a sum of noisy numbers of lattice steps, times the resolution; an INTEGER if `is_whole`."""
+
+    __slots__ = ()
+    resolution: Fraction
+    is_whole: bool
+
+    @property
+    @abstractmethod
+    def terms(self) -> tuple[tuple[Place, int], ...]:
+        """The noisy numbers, each with what it is multiplied by."""
+
+    def reach(self, section: Section, confidence: Fraction) -> int | None:
+        """How many steps the noise moves it at most, with a confidence; None where nothing is released."""
+        noises = section.noises([measurement for (measurement, _), _ in self.terms])
+        if noises is None:
+            return None
+        if len(noises) == 1:
+            return int(section.error(self.terms[0][0][0], confidence))
+        weights = np.array([[float(factor) for _, factor in self.terms]])
+        return int(NoiseSums(noises, 1 - confidence).half_widths(weights)[0])
 
     def estimator(self, section: Section, confidence: Fraction, *, size: int | None = None) -> Estimator:
         """A lattice point times its resolution, plus or minus the error of the noise."""
-        error = section.error(self.measurement, confidence)
-        if isinf(error):
+        reach = self.reach(section, confidence)
+        if reach is None:
             return by_row(lambda _: NOTHING)
-        reach = int(error)
         numerator, denominator = self.resolution.as_integer_ratio()
 
         def estimate(measured: Measured) -> Sequence[AnswerValue]:
-            steps = [row[self.coordinate] for row in measured[self.measurement]]
+            parts = [[factor * row[place] for row in measured[own]] for (own, place), factor in self.terms]
+            steps = parts[0] if len(parts) == 1 else list(map(sum, zip(*parts, strict=True)))
             ends = [
                 figures_of([(place + move) * numerator for place in steps], denominator, is_whole=self.is_whole)
                 for move in (0, -reach, reach)
@@ -211,8 +227,47 @@ class LinearOutput(Output):
 
     def forecast(self, section: Section, confidence: Fraction, *, size: int) -> Forecast:
         """The error of the noise, whatever the data."""
-        error = section.error(self.measurement, confidence)
-        return Forecast(column=self.name, half_width=float(self.resolution) * error)
+        reach = self.reach(section, confidence)
+        return Forecast(column=self.name, half_width=inf if reach is None else float(self.resolution) * reach)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearOutput(SumOutput):
+    """An answer that is one noisy number."""
+
+    stored: ClassVar = Names("LinearOutput", "measurement", "resolution", "coordinate", "is_whole", unwritten=("name",))
+
+    name: str
+    measurement: int
+    resolution: Fraction = Fraction(1)
+    coordinate: int = 0
+    is_whole: bool = True
+
+    @property
+    def terms(self) -> tuple[tuple[Place, int], ...]:
+        """The number itself."""
+        return (((self.measurement, self.coordinate), 1),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CenteredOutput(SumOutput):
+    """An answer that is a noisy sum of distances from a middle, plus a noisy count times the middle."""
+
+    stored: ClassVar = Names(
+        "CenteredOutput", "total", "count", "middle", "resolution", "is_whole", unwritten=("name",)
+    )
+
+    name: str
+    total: int
+    count: int
+    middle: int
+    resolution: Fraction
+    is_whole: bool
+
+    @property
+    def terms(self) -> tuple[tuple[Place, int], ...]:
+        """The sum, and the count."""
+        return ((self.total, 0), 1), ((self.count, 0), self.middle)
 
 
 def estimators(section: Section, confidence: Fraction, *, size: int | None = None) -> tuple[Estimator, ...]:

@@ -1,6 +1,6 @@
 """Quantiles, among them medians and extremes: values chosen from bins, perhaps with an interval that is bought."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from fractions import Fraction
@@ -24,7 +24,7 @@ from sfumato.query.model.statement import AUTO, Bins, Bounds
 from sfumato.query.statistics.estimates import AnswerValue, Estimator, Forecast, Misrank, Row, by_row, estimated, figure
 from sfumato.query.statistics.measurements import Output, Section
 from sfumato.query.statistics.ranks import choice_of, misrank_of, misranked
-from sfumato.query.statistics.recipes import BinQuantile, GroupedRows, Recipe
+from sfumato.query.statistics.recipes import BinQuantile, GroupedRows, Outputs, Recipe
 from sfumato.query.statistics.statistic import (
     BoundedStatistic,
     Ordering,
@@ -261,23 +261,25 @@ class Percentile(BoundedStatistic):
             return Recipe((near, *sides), self._numbers(name, bins, is_whole=facts.kind is Kind.INTEGER))
         return Recipe(
             (near, *sides),
-            lambda at: (
+            lambda places: (
                 DateOutput(
                     name=name,
-                    measurement=at,
-                    ends=tuple(range(at + 1, at + 1 + len(sides))),
+                    measurement=places[0],
+                    ends=tuple(places[1:]),
                     bins=bins,
                     kind=facts.kind,
                 ),
             ),
         )
 
-    def _numbers(self, name: str, bins: Bins, *, is_whole: bool) -> Callable[[int], tuple[Output, ...]]:
+    def _numbers(self, name: str, bins: Bins, *, is_whole: bool) -> Outputs:
         """The output of numbers."""
         if not self.interval:
-            return lambda at: (QuantileOutput(name=name, measurement=at, bins=bins, is_whole=is_whole),)
-        return lambda at: (
-            QuantileIntervalOutput(name=name, measurement=at, ends=(at + 1, at + 2), bins=bins, is_whole=is_whole),
+            return lambda places: (QuantileOutput(name=name, measurement=places[0], bins=bins, is_whole=is_whole),)
+        return lambda places: (
+            QuantileIntervalOutput(
+                name=name, measurement=places[0], ends=(places[1], places[2]), bins=bins, is_whole=is_whole
+            ),
         )
 
     def fold(self, name: str, shape: Shape) -> Folded | None:

@@ -97,8 +97,8 @@ class TopValues(Statistic):
         values, names = candidates(name, rows.facts(self.value), self.k), self.columns(name)
         return Recipe(
             (TopCells(rows.with_cells(Values(value=self.value, values=values)), self.k),),
-            lambda at: tuple(
-                TopOutput(name=column, measurement=at, coordinate=place, values=values)
+            lambda places: tuple(
+                TopOutput(name=column, measurement=places[0], coordinate=place, values=values)
                 for place, column in enumerate(names)
             ),
         )

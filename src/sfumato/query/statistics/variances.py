@@ -258,12 +258,13 @@ class Variance(BoundedStatistic):
         measures: tuple[Measure, ...] = rows.present(self.value), StepSum(steps), StepProduct(steps, steps)
         return Recipe(
             tuple(NoisyMeasures((measure,)) for measure in measures),
-            lambda at: (
+            lambda places: (
                 VarianceOutput(
-                    name=name, count=at, total=at + 1, squares=at + 2, steps=steps, population=self.population,
-                    root=self.root,
+                    name=name, count=places[0], total=places[1], squares=places[2], steps=steps,
+                    population=self.population, root=self.root,
                 ),
             ),
+            parts=(2, 3, 4),
         )  # fmt: skip
 
 
@@ -300,12 +301,13 @@ class Covariance(Statistic):
             measures += [StepProduct(x, x), StepProduct(y, y)]
         return Recipe(
             tuple(NoisyMeasures((measure,)) for measure in measures),
-            lambda at: (
+            lambda places: (
                 CovarianceOutput(
-                    name=name, count=at, totals=(at + 1, at + 2), products=at + 3, steps=(x, y),
-                    population=self.population, squares=(at + 4, at + 5) if self.normalized else None,
+                    name=name, count=places[0], totals=(places[1], places[2]), products=places[3], steps=(x, y),
+                    population=self.population, squares=(places[4], places[5]) if self.normalized else None,
                 ),
             ),
+            parts=(2, 3, 3, 4, 2, 2) if self.normalized else (2, 3, 3, 4),
         )  # fmt: skip
 
 

@@ -57,8 +57,10 @@ class VectorSum(Statistic):
         lattices = [one.resolution for one in steps]
         return Recipe(
             (NoisyMeasures(tuple(map(StepSum, steps))),),
-            lambda at: tuple(
-                LinearOutput(name=column, measurement=at, coordinate=place, resolution=lattice, is_whole=is_whole)
+            lambda places: tuple(
+                LinearOutput(
+                    name=column, measurement=places[0], coordinate=place, resolution=lattice, is_whole=is_whole
+                )
                 for place, (column, lattice, is_whole) in enumerate(zip(names, lattices, are_whole, strict=True))
             ),
         )

@@ -46,6 +46,7 @@ from sfumato.query.statistics.measurements import (
     Additive,
     AdditiveNoise,
     KeyChoice,
+    LinearOutput,
     Measurement,
     QuantileChoice,
     Section,
@@ -105,10 +106,12 @@ def _section(section: Section, unit: str) -> Iterator[str]:
 
 def _bounds(first: BoundsFirst, unit: str) -> Iterator[str]:
     """The histograms from which bounds are chosen, and what is planned for the widest bounds that could be chosen."""
-    for output, measurement in zip(first.section.outputs, first.section.measurements, strict=True):
+    for place, measurement in enumerate(first.section.measurements):
         if isinstance(measurement, Additive):
+            outputs = (one for one in first.section.outputs if isinstance(one, LinearOutput))
+            names = ", ".join(one.name for one in outputs if one.measurement == place)
             noise = _noise(measurement.mechanism, measurement.sensitivity, Fraction(1), unit)
-            yield _line("bounds", f"of {output.name}, chosen first from a histogram of magnitudes: {noise}")
+            yield _line("bounds", f"of {names}, chosen first from a histogram of magnitudes: {noise}")
     yield _line("bounds", f"then {first.rest} is spent with them; the lines below assume the widest that can be chosen")
 
 

@@ -17,7 +17,7 @@ from sfumato.query.model.relations import with_ends
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.planning.questions import Presented
 from sfumato.query.statistics.estimates import LARGEST_WHOLE, AnswerValue, Estimator
-from sfumato.query.statistics.measurements import LinearOutput, Section, estimators
+from sfumato.query.statistics.measurements import Section, SumOutput, estimators
 from sfumato.query.values.cells import Cell
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.releasing import Numbers, Released, ReleasedBatch
@@ -103,7 +103,7 @@ class AnswerColumns:
             own = [key.name for key in self._section.keys]
             return [batch.keys[own.index(self._keys[name])] if self._keys[name] in own else [None] * len(batch)]
         output, estimate = self._outputs[name]
-        found = _linear(output, self._section, self._confidence, batch) if isinstance(output, LinearOutput) else None
+        found = _summed(output, self._section, self._confidence, batch) if isinstance(output, SumOutput) else None
         return _estimated(estimate, batch) if found is None else found
 
 
@@ -113,16 +113,18 @@ def _estimated(estimate: Estimator, batch: ReleasedBatch) -> list[list[Any]]:
     return [[triple[place] for triple in triples] for place in range(3)]
 
 
-def _linear(output: LinearOutput, section: Section, confidence: Fraction, batch: ReleasedBatch) -> list[Numbers] | None:
+def _summed(output: SumOutput, section: Section, confidence: Fraction, batch: ReleasedBatch) -> list[Numbers] | None:
     """All rows at once, where 64 bits and doubles hold what `answer` computes exactly; else None."""
-    error, steps = section.error(output.measurement, confidence), batch.measured[output.measurement]
+    reach = output.reach(section, confidence)
     numerator, denominator = output.resolution.as_integer_ratio()
     most = LARGEST_WHOLE if output.is_whole and output.resolution == 1 else _EXACT
-    if steps.dtype != np.int64 or np.isinf(error) or not len(batch):
+    parts = [(batch.measured[own][:, at], factor) for (own, at), factor in output.terms]
+    if reach is None or not len(batch) or any(numbers.dtype != np.int64 for numbers, _ in parts):
         return None
-    own, reach = steps[:, output.coordinate], int(error)
-    largest = max(abs(int(own.min())), abs(int(own.max()))) + reach
-    if largest * numerator > most or denominator > _EXACT or (output.is_whole and denominator != 1):
+    sizes = (max(abs(int(own.min())), abs(int(own.max()))) * abs(factor) for own, factor in parts)
+    if (sum(sizes) + reach) * numerator > most or denominator > _EXACT or (output.is_whole and denominator != 1):
         return None
-    ends = [(own + move) * numerator for move in (0, -reach, reach)]
+    first, *others = (numbers * factor for numbers, factor in parts)
+    steps = sum(others, start=first)
+    ends = [(steps + move) * numerator for move in (0, -reach, reach)]
     return ends if output.is_whole else [end / denominator for end in ends]

@@ -16,7 +16,7 @@ from sfumato.numeric.distributions import discrete_laplace_variance
 from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.query.planning.grouping import intersections
 from sfumato.query.planning.plan import PrivatePlan
-from sfumato.query.statistics.measurements import LinearOutput, Section
+from sfumato.query.statistics.measurements import Section, SumOutput
 from sfumato.session.releases.releasing import Released
 
 Table: TypeAlias = NDArray[np.float64]
@@ -48,7 +48,7 @@ def consistent_figures(plan: PrivatePlan, released: Sequence[Released]) -> tuple
             continue
         fitted = fit([one for one in noisy if one is not None], plan.question.child.keys)
         for found, section, table in zip(figures, plan.sections, fitted, strict=True):
-            output = _linear(section, place)
+            output = _sum(section, place)
             found[output.name] = table.reshape(-1) * float(output.resolution)
     return tuple(figures)
 
@@ -110,19 +110,21 @@ def _whole(one: NoisyTable, parts: Mapping[frozenset[str], Table], grid: _Grid) 
 
 def _noisy(plan: PrivatePlan, section: Section, place: int, released: Released) -> NoisyTable | None:
     """One column of a section as a table; None where nothing was released."""
-    output = _linear(section, place)
-    noise = section.noise(output.measurement)
-    if noise is None:
+    terms = _sum(section, place).terms
+    noises = section.noises([measurement for (measurement, _), _ in terms])
+    if noises is None:
         return None
     listed = {key.name: key.values for key in section.keys}
     shape = [len(listed.get(key) or (None,)) for key in plan.question.child.keys]
-    column = [float(numbers[output.coordinate]) for numbers in released.measured[output.measurement]]
-    return NoisyTable(frozenset(listed), np.array(column).reshape(shape), _variance(noise))
+    parts = [[factor * numbers[at] for numbers in released.measured[own]] for (own, at), factor in terms]
+    column = [float(sum(numbers)) for numbers in zip(*parts, strict=True)]
+    variance = sum(factor**2 * _variance(noise) for (_, factor), noise in zip(terms, noises, strict=True))
+    return NoisyTable(frozenset(listed), np.array(column).reshape(shape), variance)
 
 
-def _linear(section: Section, place: int) -> LinearOutput:
+def _sum(section: Section, place: int) -> SumOutput:
     output = section.outputs[place]
-    if not isinstance(output, LinearOutput):
+    if not isinstance(output, SumOutput):
         raise TypeError("only sums add up")
     return output
 

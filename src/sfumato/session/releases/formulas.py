@@ -22,11 +22,8 @@ from sfumato.query.model.facts import Facts, merged
 from sfumato.query.model.functions import Function
 from sfumato.query.model.intervals import Interval
 from sfumato.query.model.kinds import Kind
-from sfumato.query.statistics.measurements import LinearOutput
+from sfumato.query.statistics.measurements import Place, SumOutput
 from sfumato.query.values.reals import REALS, real_interval
-
-Place: TypeAlias = tuple[int, int]
-"""A noisy number: its measurement, and its coordinate in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +61,13 @@ Part: TypeAlias = Linear | Quotient
 
 
 def parts_of(
-    expression: Expression, outputs: Mapping[str, LinearOutput], facts: Mapping[str, Facts]
+    expression: Expression, outputs: Mapping[str, SumOutput], facts: Mapping[str, Facts]
 ) -> tuple[Expression, dict[str, tuple[Expression, Part]]]:
     """A formula with names in place of its parts, and the parts by name; columns of other kinds stay as they are.
 
     Args:
         expression: Over the columns of an answer.
-        outputs: Those that are noisy numbers times a constant.
+        outputs: Those that are sums of noisy numbers with constant factors.
         facts: What is known of all columns.
     """
     found: dict[Expression, tuple[str, Part]] = {}
@@ -93,7 +90,7 @@ def parts_of(
 
 
 def _part(
-    expression: Expression, outputs: Mapping[str, LinearOutput], facts: Mapping[str, Facts]
+    expression: Expression, outputs: Mapping[str, SumOutput], facts: Mapping[str, Facts]
 ) -> Part | None:  # fmt: skip
     """What an expression is, if it reads a noisy number and is of these kinds."""
     whole = _linear(expression, outputs, facts)
@@ -108,12 +105,12 @@ def _part(
 
 
 def _linear(
-    expression: Expression, outputs: Mapping[str, LinearOutput], facts: Mapping[str, Facts]
+    expression: Expression, outputs: Mapping[str, SumOutput], facts: Mapping[str, Facts]
 ) -> Linear | None:  # fmt: skip
     match expression:
         case ColumnRef(name) if name in outputs:
-            output = outputs[name]
-            return Linear(Fraction(0), (((output.measurement, output.coordinate), output.resolution),))
+            resolution, terms = outputs[name].resolution, outputs[name].terms
+            return Linear(Fraction(0), tuple((place, factor * resolution) for place, factor in terms))
         case Literal(Fraction() as value):
             return Linear(value)
         case Call(Function.TO_FLOAT | Function.NEGATE as function, (inner,)):
@@ -171,7 +168,7 @@ def intervals_of(
 
 
 def linear_of(
-    expression: Expression, outputs: Mapping[str, LinearOutput], facts: Mapping[str, Facts]
+    expression: Expression, outputs: Mapping[str, SumOutput], facts: Mapping[str, Facts]
 ) -> Linear | None:  # fmt: skip
     """The sum of noisy numbers that an expression is; None if it is none."""
     return _linear(expression, outputs, facts)

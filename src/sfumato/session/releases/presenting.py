@@ -19,7 +19,7 @@ from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.planning.questions import Presented, shown_facts
 from sfumato.query.planning.windows import OrderKey
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, estimated, shared
-from sfumato.query.statistics.measurements import LinearOutput, estimators
+from sfumato.query.statistics.measurements import SumOutput, estimators
 from sfumato.query.values.cells import Cell
 from sfumato.query.values.evaluation import evaluate
 from sfumato.session.releases.consistency import consistent_figures
@@ -247,8 +247,8 @@ class _Table:
         place = line.section, expression
         if place not in self._formulas:
             outputs = self._plan.sections[line.section].outputs
-            linear = {one.name: one for one in outputs if isinstance(one, LinearOutput) and not line.adding_up}
-            self._formulas[place] = parts_of(expression, linear, self._facts)
+            sums = {one.name: one for one in outputs if isinstance(one, SumOutput) and not line.adding_up}
+            self._formulas[place] = parts_of(expression, sums, self._facts)
         return self._formulas[place]
 
     def _intervals(self, place: int, part: Part, count: int) -> Sequence[Interval]:
@@ -304,7 +304,7 @@ class _Table:
             self._reaches[place] = None
             if len(sections) == 1 and value is not None and not any(line.adding_up for line in self._lines):
                 section = self._plan.sections[sections.pop()]
-                outputs = {one.name: one for one in section.outputs if isinstance(one, LinearOutput)}
+                outputs = {one.name: one for one in section.outputs if isinstance(one, SumOutput)}
                 part = linear_of(value, outputs, self._facts)
                 if part is not None:
                     failure = 1 - shared(self._confidence, parts)
