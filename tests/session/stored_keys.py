@@ -124,6 +124,13 @@ CASES: Final = {
         "SELECT AVG(h) AS a FROM (SELECT who, SUM(hours) AS h, COUNT(*) AS k, MIN(beds) AS b FROM visits GROUP BY who)"
     ),
     "distinct": sql("SELECT COUNT(*) AS n FROM (SELECT DISTINCT sex, age FROM people)"),
+    "ordered": sql(
+        "SELECT AVG(hours - b) AS a FROM (SELECT hours, LAG(hours, 2) OVER (PARTITION BY who, ill ORDER BY hours DESC) "
+        "AS b FROM visits)"
+    ),
+    "texts": sql(
+        "SELECT COUNT(*) AS n FROM people WHERE POSITION('a' IN town) > 2 AND RIGHT(REPLACE(town, 'a', 'bc'), 2) = 'cd'"
+    ),
     "expressions": sql(
         "SELECT SUM(CASE WHEN age IN (1, 2) OR town IS NULL THEN pay * 2 ELSE LEAST(age, 3) END) AS s FROM people "
         "WHERE born >= DATE '1990-01-31' AND NOT (sex = 'f' AND smokes) AND COALESCE(pay, 0.5) < 3"

@@ -16,7 +16,7 @@ from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.model.expressions import Comparison
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.relations import Fold, JoinKind
+from sfumato.query.model.relations import Fold, JoinKind, RowFunction
 from sfumato.query.model.statement import Auto
 from sfumato.query.statistics.registry import STORED
 from sfumato.session.asking.answer_key import DECLARED, MEMBERS, PLANS
@@ -28,7 +28,7 @@ CODECS: Final = {
 }  # fmt: skip
 ENUMERATIONS: Final = {
     "aggregation": Fold, "bounds": Auto, "comparison": Comparison, "function": Function, "join": JoinKind, "kind": Kind,
-    "neighboring relation": NeighboringRelation, "period": Period,
+    "neighboring relation": NeighboringRelation, "period": Period, "row function": RowFunction,
 }  # fmt: skip
 
 

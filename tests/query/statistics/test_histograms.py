@@ -12,7 +12,7 @@ from tests.query.recipes import PAY, lowered
 
 from sfumato.errors import ParameterError
 from sfumato.query.model.schema import Table, date, integer, timestamp
-from sfumato.query.printing.canonical import question_hash
+from sfumato.query.printing.canonical import question_text
 from sfumato.query.statistics.histograms import Histogram, histogram
 from sfumato.query.statistics.recipes import NoisyCells
 from sfumato.query.values.evaluation import evaluate
@@ -95,7 +95,7 @@ def test_edges_of_another_kind_or_that_do_not_ascend_are_refused(name, edges, me
 
 def test_edges_of_dates_belong_to_the_question():
     first, second = (question(DATES, histogram("d", edges=(JANUARY, end))) for end in (MARCH, JUNE))
-    assert question_hash(first) != question_hash(second)
+    assert question_text(first) != question_text(second)
     assert (
         histogram("d", edges=(JANUARY, MARCH)).sql(["d"]) == "HISTOGRAM(d, ARRAY[DATE '2026-01-01', DATE '2026-03-01'])"
     )
