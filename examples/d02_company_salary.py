@@ -3,7 +3,7 @@
 In January 100 employees earn $55,000 on average, in February 101 earn $56,000: 56,000 · 101 - 55,000 · 100 = $156,000.
 A session releases the private means, with one ledger for both months, because they are about the same people. The
 bounds $0 to $290,000 are public; they are not read from the data. The session subtracts the middle of the bounds from
-each salary, adds noise to their sum and to their count (half of ε each), and divides.
+each salary, adds noise to their sum (three fifths of ε) and to their count (two fifths), and divides.
 """
 
 from fractions import Fraction
@@ -44,12 +44,12 @@ def private_mean(month: Month, epsilon: str, ledger: Path) -> float:
 
 
 def noise_of_mean(epsilon: float, *, people: int = 100, mean: float = 55_000) -> tuple[float, float]:
-    """Standard deviations of a mean from the noisy sum and from the noisy count, in dollars, each at ε/2.
+    """Standard deviations of a mean from the noisy sum, at 3ε/5, and from the noisy count, at 2ε/5, in dollars.
 
     The noise of the count is multiplied by the distance of the mean from the center.
     """
-    per_step = sqrt(2) / (epsilon / 2)
-    return per_step * CENTER / people, per_step * abs(mean - CENTER) / people
+    of_sum, of_count = (sqrt(2) / (epsilon * part) for part in (0.6, 0.4))
+    return of_sum * CENTER / people, of_count * abs(mean - CENTER) / people
 
 
 def texts_means(scale: Fraction, runs: int) -> list[tuple[float, float]]:

@@ -24,13 +24,13 @@ def test_the_public_bound_is_the_top_salary():
     assert max(sf.datasets.company("january")["salary"].to_pylist()) == example.TOP_SALARY == 290_000
 
 
-def test_the_noisy_sum_alone_gives_a_mean_an_error_of_4100_dollars_and_of_500_at_epsilon_8():
-    assert example.noise_of_mean(1)[0] == pytest.approx(4_101.2, abs=0.1)
-    assert example.noise_of_mean(8)[0] == pytest.approx(512.7, abs=0.1)
+def test_the_noisy_sum_alone_gives_a_mean_an_error_of_3400_dollars_and_of_430_at_epsilon_8():
+    assert example.noise_of_mean(1)[0] == pytest.approx(3_417.7, abs=0.1)
+    assert example.noise_of_mean(8)[0] == pytest.approx(427.2, abs=0.1)
 
 
 def test_the_noisy_count_adds_to_it():
-    assert example.noise_of_mean(1)[1] == pytest.approx(2_545.6, abs=0.1)
+    assert example.noise_of_mean(1)[1] == pytest.approx(3_182.0, abs=0.1)
 
 
 def test_the_formula_is_that_of_the_plan_that_the_session_runs():
@@ -39,7 +39,7 @@ def test_the_formula_is_that_of_the_plan_that_the_session_runs():
     with sf.open(table, name="company", columns=columns, budget=sf.PureDP(1)) as company:
         answer = company.sql("SELECT AVG(salary) AS mean FROM company", epsilon=1)
     count, total = answer.receipt.event.events
-    assert (count.scale, total.scale) == (2, 2 * example.CENTER)
+    assert (count.scale, total.scale) == (Fraction(5, 2), Fraction(5, 3) * example.CENTER)
     assert sqrt(discrete_laplace_variance(total.scale)) / 100 == pytest.approx(example.noise_of_mean(1)[0])
 
 
@@ -69,13 +69,13 @@ def test_too_much_noise_makes_a_mean_useless():
 
 @pytest.mark.statistical
 def test_the_attack_through_the_curator_seldom_comes_within_ten_thousand_dollars():
-    noise = sf.mechanisms.Laplace(l1_sensitivity=example.CENTER, epsilon="1/2")
-    counts = sf.mechanisms.Laplace(l1_sensitivity=1, epsilon="1/2")
+    noise = sf.mechanisms.Laplace(l1_sensitivity=example.CENTER, epsilon="3/5")
+    counts = sf.mechanisms.Laplace(l1_sensitivity=1, epsilon="2/5")
     guesses = []
     for people, total in ((100, 5_500_000), (101, 5_656_000)):
         centered = noise.release(np.full(ATTACKS * 5, total - people * example.CENTER))
         mean = example.CENTER + centered / np.maximum(1, counts.release(np.full(ATTACKS * 5, people)))
         guesses.append(np.clip(mean, 0, example.TOP_SALARY))
     close = np.abs(example.differencing(*guesses) - 156_000) < 10_000
-    # the density of a sum of two such noises is at most 1/(4 · 290,000): about 1.7%; twice that leaves room for counts
-    assert close.sum() <= binom.ppf(1 - ALPHA, ATTACKS * 5, 2 * 20_000 / (4 * 290_000))
+    # the density of a sum of two such noises is at most 1/(4 · 241,667): about 2.1%; twice that leaves room for counts
+    assert close.sum() <= binom.ppf(1 - ALPHA, ATTACKS * 5, 2 * 20_000 / (4 * 241_667))
