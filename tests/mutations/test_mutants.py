@@ -25,6 +25,7 @@ from tests.mutations import (
     house,
     ledgers,
     mechanisms,
+    narrowing,
     noise,
     plans,
     sessions,
@@ -34,7 +35,7 @@ from tests.sizes import FULL_SIZE
 
 MODULES = (
     accounting, audit, audited, canaries, engines, engines_by_hash, engines_elsewhere, engines_in_sql, house, ledgers,
-    mechanisms, noise, plans, sessions,
+    mechanisms, narrowing, noise, plans, sessions,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"

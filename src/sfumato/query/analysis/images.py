@@ -129,7 +129,8 @@ def _public_values(itself: Itself, name: str) -> tuple[Key, ...] | None:
     facts, found = shape_of(relation).column(name), None
     match relation:
         case Select(child, columns):
-            found = _of_expression(dict(columns)[name], child)
+            image = _of_expression(dict(columns)[name], child)
+            found = image and (tuple(filter(partial(_is_within, facts), image)) or image)  # a condition may say more
         case Join(left=left, right=right):
             found = public_values(left if name in shape_of(left).columns else right, name)
         case UnionAll(left, right):

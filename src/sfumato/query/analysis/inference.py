@@ -1,13 +1,17 @@
 """What is publicly known of an expression, by what is known of the columns that it reads.
 
-Derived from the owner's declarations alone. Kinds are binding: an expression that mixes them is refused.
+Derived from the owner's declarations and from the question alone. Kinds are binding: an expression that mixes them is
+refused.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
+from typing import Final
 
 from sfumato.errors import ParameterError
+from sfumato.query.analysis.narrowing import NOT_TRUE, TRUE, Truth, narrowed
 from sfumato.query.analysis.signatures import SIGNATURES, check_parameters
 from sfumato.query.model.expressions import (
     And,
@@ -15,6 +19,7 @@ from sfumato.query.model.expressions import (
     Case,
     ColumnRef,
     Compare,
+    Condition,
     Expression,
     IsIn,
     IsNull,
@@ -29,6 +34,64 @@ from sfumato.query.model.intervals import ANYTHING, Interval
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.values.reals import REALS, first_interval
 
+MAX_NARROWED: Final = 1_000
+"""Of how many expressions beside columns a condition may say something; what it says of others is left out."""
+
+_CONSTANT: Final = Literal | Null
+_NOTHING: Final[Mapping[Expression, Facts]] = MappingProxyType({})
+
+
+class KnownColumns(Mapping[str, Facts]):
+    """What is known of columns in rows of which conditions are true, and of expressions over these columns.
+
+    Args:
+        columns: The facts of the columns.
+        expressions: The facts of expressions of which conditions say more than follows from their columns.
+    """
+
+    __slots__ = ("_columns", "expressions")
+
+    def __init__(self, columns: Mapping[str, Facts], expressions: Mapping[Expression, Facts] = _NOTHING) -> None:
+        self._columns, self.expressions = columns, expressions
+
+    def __getitem__(self, name: str) -> Facts:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+
+def narrowed_by(
+    columns: Mapping[str, Facts], condition: Condition, edition: Edition = Edition.LATEST, truth: Truth = TRUE
+) -> Mapping[str, Facts]:
+    """The facts of columns, and of expressions over them, in rows in which a condition is what it is known to be.
+
+    A list of public values that nothing passes stays as it was, so that there is always something to answer with.
+
+    Args:
+        columns: The facts of the columns in any row.
+        condition: One that `facts_of` accepts.
+        edition: By which rules; by the first ones, conditions say nothing.
+        truth: What it is known to be.
+    """
+    found = {} if edition is Edition.FIRST else narrowed(condition, truth, lambda one: facts_of(one, columns, edition))
+    if not found:
+        return columns
+    own = dict(columns)
+    expressions = dict(columns.expressions) if isinstance(columns, KnownColumns) else {}
+    for expression, facts in found.items():
+        known = facts
+        if facts.values == ():
+            known = replace(facts, values=facts_of(expression, columns, edition).values)
+        if isinstance(expression, ColumnRef):
+            own[expression.name] = known
+        elif len(expressions) < MAX_NARROWED or expression in expressions:
+            expressions[expression] = known
+    return KnownColumns(own, expressions)
+
 
 def facts_of(expression: Expression, columns: Mapping[str, Facts], edition: Edition = Edition.LATEST) -> Facts:
     """The facts of an expression over columns of known facts.
@@ -41,6 +104,8 @@ def facts_of(expression: Expression, columns: Mapping[str, Facts], edition: Edit
     Raises:
         ParameterError: It mixes kinds, or reads a column that does not exist.
     """
+    if isinstance(columns, KnownColumns) and columns.expressions and expression in columns.expressions:
+        return columns.expressions[expression]
     match expression:
         case ColumnRef(name):
             return _column(name, columns)
@@ -50,9 +115,14 @@ def facts_of(expression: Expression, columns: Mapping[str, Facts], edition: Edit
         case Null(kind):
             return Facts(kind=kind, values=(), longest=0 if kind is Kind.TEXT else None)
         case Case(branches, default):
-            for condition, _ in branches:
+            alternatives = []
+            for condition, chosen in branches:
                 _require_condition(facts_of(condition, columns, edition))
-            return merged([facts_of(value, columns, edition) for value in (*(v for _, v in branches), default)])
+                within = columns if isinstance(chosen, _CONSTANT) else narrowed_by(columns, condition, edition)
+                alternatives.append(facts_of(chosen, within, edition))
+                if len(alternatives) < len(branches) or not isinstance(default, _CONSTANT):
+                    columns = narrowed_by(columns, condition, edition, NOT_TRUE)
+            return merged([*alternatives, facts_of(default, columns, edition)])
         case Call(_, arguments):
             check_parameters(expression)
             known = [facts_of(argument, columns, edition) for argument in arguments]

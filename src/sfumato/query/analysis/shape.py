@@ -1,18 +1,19 @@
 """What is publicly known of a relation: its columns, and whose rows it holds; those that mean nothing are refused."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache, partial
+from itertools import chain
 from types import MappingProxyType
 from typing import Final, assert_never
 
 from sfumato.errors import NotPrivateError, ParameterError, UnboundedSensitivityError
 from sfumato.numeric.arguments import is_one_of
 from sfumato.query.analysis.bounding import limits_of, most_rows
-from sfumato.query.analysis.inference import facts_of
-from sfumato.query.model.expressions import ColumnRef, Expression
+from sfumato.query.analysis.inference import KnownColumns, facts_of, narrowed_by
+from sfumato.query.model.expressions import And, ColumnRef, Expression, IsNull, Not, columns_of, replaced
 from sfumato.query.model.facts import Edition, Facts, family, literal_facts, merged, of_column
 from sfumato.query.model.intervals import Interval
 from sfumato.query.model.kinds import NUMBERS, Kind
@@ -58,7 +59,7 @@ class Shape:
     """The columns of a relation, and whose rows it holds.
 
     Attributes:
-        columns: The facts of each column.
+        columns: The facts of each column, and of expressions over columns of which conditions say more.
         metric: Whose rows they are.
         unit_kind: Of rows that have owners, the kind of those.
         edition: By which rules the facts were found.
@@ -165,13 +166,29 @@ def _of_table(table: Table, edition: Edition) -> Shape:
 def _filtered(shape: Shape, condition: Expression) -> Shape:
     if shape.facts(condition).kind is not Kind.BOOLEAN:
         raise ParameterError("condition", "an expression", "must be true or false; compare it with something")
-    return shape
+    return replace(shape, columns=narrowed_by(shape.columns, condition, shape.edition))
 
 
 def _selected(shape: Shape, columns: tuple[tuple[str, Expression], ...]) -> Shape:
     _check_names([name for name, _ in columns])
     facts = {name: shape.facts(expression) for name, expression in columns}
-    return replace(shape, columns=MappingProxyType(facts))
+    kept = {expression.name: ColumnRef(name) for name, expression in columns if isinstance(expression, ColumnRef)}
+    return replace(shape, columns=KnownColumns(facts, _of_kept(shape, kept)))
+
+
+def _expressions(shape: Shape) -> Mapping[Expression, Facts]:
+    return shape.columns.expressions if isinstance(shape.columns, KnownColumns) else {}
+
+
+def _of_kept(shape: Shape, kept: Mapping[str, ColumnRef]) -> Mapping[Expression, Facts]:
+    """What conditions say of expressions over columns that are kept, perhaps under other names."""
+    return {replaced(one, kept): facts for one, facts in _expressions(shape).items() if columns_of(one) <= kept.keys()}
+
+
+def _present(shape: Shape, names: Iterable[str]) -> Shape:
+    """Of rows in which some columns equal others, as NULL does not."""
+    condition = And(tuple(Not(IsNull(ColumnRef(name))) for name in names))
+    return replace(shape, columns=narrowed_by(shape.columns, condition, shape.edition))
 
 
 def _check_names(names: list[str]) -> None:
@@ -193,9 +210,11 @@ def _joined(join: Join, left: Shape, right: Shape) -> Shape:
         )
     if right.metric is not Metric.PUBLIC:
         _check_units(left, right, is_keyed=_is_keyed(join))
-    optional = join.kind is JoinKind.LEFT
-    added = {name: replace(facts, nullable=True) if optional else facts for name, facts in right.columns.items()}
-    return replace(left, columns=MappingProxyType({**left.columns, **added}))
+    if join.kind is JoinKind.LEFT:  # a row without a partner has NULL there, of which no condition was true
+        missing = {name: replace(facts, nullable=True) for name, facts in right.columns.items()}
+        return replace(left, columns=KnownColumns({**left.columns, **missing}, _expressions(left)))
+    columns = KnownColumns({**left.columns, **right.columns}, {**_expressions(left), **_expressions(right)})
+    return _present(replace(left, columns=columns), chain.from_iterable(join.on))
 
 
 def _check_keys(on: tuple[tuple[str, str], ...], left: Shape, right: Shape) -> None:
@@ -252,8 +271,9 @@ def _keys_of(relation: Relation) -> set[str] | None:
 
 def _semi_joined(join: SemiJoin, child: Shape, other: Shape) -> Shape:
     _check_keys(join.on, child, other)
+    kept = child if join.negated else _present(child, [first for first, _ in join.on])
     if other.metric is Metric.PUBLIC:
-        return child
+        return kept
     if child.metric is not Metric.UNITS:
         raise NotPrivateError(
             "EXISTS or IN on a private table",
@@ -261,7 +281,7 @@ def _semi_joined(join: SemiJoin, child: Shape, other: Shape) -> Shape:
             "Query tables with a privacy unit; the sub-query then sees rows of the same unit.",
         )
     _check_units(child, other, is_keyed=False)
-    return child
+    return kept
 
 
 def _united(left: Shape, right: Shape) -> Shape:
@@ -297,7 +317,7 @@ def _grouped(grouped: Grouped, shape: Shape) -> Shape:
     columns = {key: shape.column(key) for key in grouped.keys}
     most = most_rows(limits_of(grouped.child)) if shape.metric is Metric.UNITS else None
     columns |= {column.name: _folded(column, shape, most) for column in grouped.columns}
-    return replace(shape, columns=MappingProxyType(columns))
+    return replace(shape, columns=KnownColumns(columns, _of_kept(shape, {key: ColumnRef(key) for key in grouped.keys})))
 
 
 _MOVES: Final = frozenset({RowFunction.LAG, RowFunction.LEAD, RowFunction.FIRST_VALUE})
@@ -320,7 +340,7 @@ def _in_order(window: RowWindow, shape: Shape) -> Shape:
     else:
         most = most_rows(limits_of(window.child)) if shape.metric is Metric.UNITS else None
         facts = _counted(1, most)
-    return replace(shape, columns=MappingProxyType({**shape.columns, window.name: facts}))
+    return replace(shape, columns=KnownColumns({**shape.columns, window.name: facts}, _expressions(shape)))
 
 
 def _folded(column: Folded, shape: Shape, most: int | None) -> Facts:
@@ -338,7 +358,7 @@ def _folded(column: Folded, shape: Shape, most: int | None) -> Facts:
                 raise ParameterError(column.fold.value, "a boolean", "must aggregate numbers, text or times")
             return facts
         case Fold.SUM | Fold.MEAN:
-            return _of_summed(column, column.value, facts, most)
+            return _of_summed(column, column.value, facts, most, shape.edition)
 
 
 def _counted(least: int, most: int | None) -> Facts:
@@ -349,12 +369,13 @@ def _counted(least: int, most: int | None) -> Facts:
     )  # fmt: skip
 
 
-def _of_summed(column: Folded, value: Expression, facts: Facts, most: int | None) -> Facts:
+def _of_summed(column: Folded, value: Expression, facts: Facts, most: int | None, edition: Edition) -> Facts:
     if facts.kind not in NUMBERS:
         raise ParameterError(column.fold.value, f"a {facts.kind}", "must aggregate numbers")
-    if not facts.interval.is_bounded:
-        raise UnboundedSensitivityError("sub-query", column.name, HOW_TO_BOUND)
-    steps_of(value, facts, bounds=None, what=column.name)  # refuses a lattice that doubles cannot hold
+    if edition is not Edition.FIRST:  # whose facts nothing is summed by
+        if not facts.interval.is_bounded:
+            raise UnboundedSensitivityError("sub-query", column.name, HOW_TO_BOUND)
+        steps_of(value, facts, bounds=None, what=column.name)  # refuses a lattice that doubles cannot hold
     if column.fold is Fold.MEAN:
         return replace(facts, kind=Kind.FLOAT, values=None, resolution=None, certain=None)
     return replace(  # each value is clamped to the interval before it is folded, and only their number is presumed
