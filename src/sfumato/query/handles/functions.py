@@ -5,8 +5,8 @@ from typing import Self
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import is_one_of
 from sfumato.numeric.rationals import Number, exact
-from sfumato.query.analysis.conditions import clamped
 from sfumato.query.analysis.signatures import MAX_DIGITS, TRUNCATIONS
+from sfumato.query.handles.conditions import clamped
 from sfumato.query.handles.operators import Handle
 from sfumato.query.model.expressions import Literal
 from sfumato.query.model.functions import Function

@@ -8,8 +8,8 @@ from typing import NoReturn, Self
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import is_one_of
 from sfumato.numeric.rationals import Number, exact
-from sfumato.query.analysis.conditions import between, literal
 from sfumato.query.analysis.inference import facts_of
+from sfumato.query.handles.conditions import between, literal
 from sfumato.query.model.expressions import (
     And,
     Call,

@@ -6,10 +6,10 @@ from typing import Final
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.analysis.bounding import limits_of, narrowed
-from sfumato.query.analysis.conditions import literal
 from sfumato.query.analysis.keys import key_columns
 from sfumato.query.analysis.shape import Shape, shape_of
 from sfumato.query.analysis.units import NO_TIES, UNIT, ties_of
+from sfumato.query.handles.conditions import literal
 from sfumato.query.model.expressions import And, ColumnRef, Expression, IsIn
 from sfumato.query.model.facts import Edition
 from sfumato.query.model.relations import Filter, Fold, Folded, GroupBy, Grouped, Relation, Select

@@ -11,9 +11,9 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, exact
 from sfumato.privacy.stored_names import Names
-from sfumato.query.analysis.conditions import literal
 from sfumato.query.analysis.shape import Shape
 from sfumato.query.handles.columns import expression_of
+from sfumato.query.handles.conditions import literal
 from sfumato.query.model.expressions import Case, Compare, Comparison, Condition, Expression, IsNull, Literal, Null
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.intervals import place_of

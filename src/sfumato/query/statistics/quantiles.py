@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Final, TypeAlias
 from sfumato.errors import ParameterError, UnboundedSensitivityError
 from sfumato.numeric.rationals import Number, exact, flag, probability
 from sfumato.privacy.stored_names import Names
-from sfumato.query.analysis.conditions import clamped, literal
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import Shape
 from sfumato.query.handles.columns import expression_of
+from sfumato.query.handles.conditions import clamped, literal
 from sfumato.query.model.expressions import Call, Expression, Literal
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function

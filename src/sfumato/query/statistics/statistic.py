@@ -14,11 +14,11 @@ from typing import Any, ClassVar, Protocol, Self, TypeAlias
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.numeric.rationals import Number, decimal_text, exact
 from sfumato.privacy.stored_names import Names
-from sfumato.query.analysis.conditions import clamped
 from sfumato.query.analysis.folding import folded
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import Shape
 from sfumato.query.handles.columns import ColumnExpression
+from sfumato.query.handles.conditions import clamped
 from sfumato.query.model.expressions import Expression, Literal
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.kinds import NUMBERS, TIMES, Kind

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.numeric.rationals import exact
-from sfumato.query.analysis.conditions import literal
+from sfumato.query.handles.conditions import literal
 from sfumato.query.model.expressions import Call, Expression, Literal
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind

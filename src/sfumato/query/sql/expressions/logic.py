@@ -6,7 +6,7 @@ from typing import Final
 from sqlglot import exp
 
 from sfumato.errors import NotPrivateError
-from sfumato.query.analysis.conditions import literal
+from sfumato.query.handles.conditions import literal
 from sfumato.query.model.expressions import (
     FALSE,
     OPERATORS,

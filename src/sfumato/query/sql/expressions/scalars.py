@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias, assert_never
 from sqlglot import exp
 
 from sfumato.errors import ParameterError
-from sfumato.query.analysis.conditions import literal
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.sizes import MAX_RELATIONS, MAX_SIZE
+from sfumato.query.handles.conditions import literal
 from sfumato.query.model.expressions import (
     FALSE,
     TRUE,

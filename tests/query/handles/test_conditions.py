@@ -8,7 +8,7 @@ import pytest
 from tests.query.frames import PEOPLE, frame
 
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.query.analysis.conditions import between, clamped, literal
+from sfumato.query.handles.conditions import between, clamped, literal
 from sfumato.query.model.expressions import And, ColumnRef, Compare, Comparison, Literal
 
 AGE = ColumnRef("age")
