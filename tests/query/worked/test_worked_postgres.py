@@ -40,7 +40,9 @@ def session(name, _):
         )
         for table in policy.sources
     }
-    return sf.Session(replace(policy, sources=sources), budget=sf.NO_GUARANTEE, engine="postgres")
+    return sf.Session(
+        replace(policy, sources=sources), budget=sf.NO_GUARANTEE, engine="postgres", engine_options=oracles.MD5
+    )
 
 
 @pytest.fixture(autouse=True)

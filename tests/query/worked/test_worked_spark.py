@@ -8,6 +8,7 @@ from tests.query.worked import oracles
 from tests.query.worked.answers import ANSWERS
 from tests.query.worked.answers_frames import FRAMES
 from tests.query.worked.cases import shown
+from tests.query.worked.oracles import MD5
 from tests.query.worked.schema import database
 from tests.query.worked.test_worked_answers import (
     test_where_limits_bind_the_answer_is_the_exact_bounded_one as check_answer,
@@ -24,7 +25,7 @@ EACH = 1 if FULL_SIZE else 16
 
 @cache
 def session(name, _):
-    options = {"session": application()}
+    options = {"session": application(), **MD5}
     return sf.Session(database(name).policy, budget=sf.NO_GUARANTEE, engine="spark", engine_options=options)
 
 
