@@ -8,7 +8,7 @@ from tests.relations_of import Growing, columns, expression, private
 from tests.strategies import limits
 
 from sfumato.errors import UnboundedSensitivityError
-from sfumato.query.analysis.images import public_values
+from sfumato.query.analysis.keys import public_values
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import MAX_STEPS, Limits
 from sfumato.query.model.statement import (

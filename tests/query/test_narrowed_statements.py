@@ -32,7 +32,7 @@ from tests.strategies import database, limits, pick, policy
 
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.query.analysis import inference, shape
-from sfumato.query.analysis.images import listed_values
+from sfumato.query.analysis.keys import listed_values
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import And, Case, ColumnRef, Compare, Comparison, IsIn, Literal, Not, Null, Or
 from sfumato.query.model.facts import Edition
