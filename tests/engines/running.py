@@ -10,6 +10,7 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.reference.engine import ReferenceEngine
 from sfumato.engines.sources.sources import ArrowData, CsvFile, LazyData, ParquetFile, open_source, readable
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
+from sfumato.query.model.facts import Edition
 from sfumato.query.model.relations import Relation, Source, tables_of
 from sfumato.query.model.schema import Table
 from sfumato.query.model.statement import Statement
@@ -29,10 +30,11 @@ def question(sql: str, *rows: Table | Relation) -> Aggregate:
     return parse_question(sql, {tables_of(relation)[0].name: relation for relation in relations}).child
 
 
-def statement(sql: str, *rows: Table | Relation) -> Statement:
-    """The main statement of a question."""
+def statement(sql: str, *rows: Table | Relation, edition: Edition = Edition.FIRST) -> Statement:
+    """The main statement of a question; by the first rules, in which each sum is measured as it is asked."""
     asked = question(sql, *rows)
-    return draft(asked, asked.child.keys, neighboring_relation=ADD_OR_REMOVE_ONE).statements[0]
+    drafted = draft(asked, asked.child.keys, neighboring_relation=ADD_OR_REMOVE_ONE, edition=edition)
+    return drafted.statements[0]
 
 
 def started(engine: str, asked: Statement, data, **options):
