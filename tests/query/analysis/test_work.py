@@ -28,7 +28,7 @@ from sfumato.query.model.expressions import (
     Not,
     Or,
 )
-from sfumato.query.model.facts import Facts, of_column
+from sfumato.query.model.facts import Edition, Facts, of_column
 from sfumato.query.model.functions import MAX_TEXT, Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Table, boolean, date, integer, real, text, timestamp
