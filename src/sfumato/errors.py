@@ -68,7 +68,8 @@ class ParameterError(SfumatoError, ValueError):
 
     def __init__(self, name: str, value: object, requirement: str) -> None:
         self.name, self.value, self.requirement = name, value, requirement
-        is_given = value is not None and value != "" if requirement.startswith("is missing") else True
+        is_nothing = value is None or (isinstance(value, str) and not value)
+        is_given = not (is_nothing and requirement.startswith("is missing"))
         super().__init__(f"{name} = {_shown(value)}: {requirement}" if is_given else f"{name} {requirement}")
 
 

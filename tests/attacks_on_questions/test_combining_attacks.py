@@ -66,7 +66,6 @@ REFUSED = [
     "SELECT COUNT(*) FROM (SELECT patient, ROW_NUMBER() OVER (ORDER BY cost) AS r FROM visits) AS x WHERE r = 1",
     "SELECT SUM(cost) OVER () FROM visits",
     "SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits)",
-    "SELECT COUNT(*) FROM visits AS v WHERE cost > (SELECT AVG(cost) FROM visits AS w WHERE w.patient = v.patient)",
     "SELECT COUNT(*) FROM visits WHERE ward IN (SELECT ward FROM visits WHERE cost > 50)",
     "SELECT COUNT(*) FROM visits WHERE EXISTS (SELECT 1 FROM patients WHERE sex = 'f')",
     "SELECT COUNT(*) FROM visits WHERE cost > ALL (SELECT cost FROM visits)",

@@ -90,8 +90,8 @@ def test_a_budget_that_ends_leaves_fewer_questions_and_none_a_blind_guess():
             raise BudgetExceededError(requested=1, remaining=0)
         return exact_sums(secret)(mask)
 
-    assert reconstruct(answer, secret=secret).outcome.notes == ("refused 216 of 256 questions",)
-    assert reconstruct(answer, secret=secret).outcome.notes == ("refused 256 of 256 questions",)
+    assert reconstruct(answer, secret=secret).outcome.notes == ("refused 216 of 256 queries",)
+    assert reconstruct(answer, secret=secret).outcome.notes == ("refused 256 of 256 queries",)
 
 
 def test_masks_must_be_of_these_people():

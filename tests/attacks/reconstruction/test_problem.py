@@ -73,7 +73,7 @@ def test_what_is_no_number_is_no_answer(answer):
     secret = np.array([True, False])
     found = posed(lambda mask: answer if mask.all() else 1, masks=every_mask(2))
     assert len(found.answers) == 3
-    assert reconstruct(lambda _: answer, secret=secret).outcome.notes == ("refused 8 of 8 questions",)
+    assert reconstruct(lambda _: answer, secret=secret).outcome.notes == ("refused 8 of 8 queries",)
 
 
 def test_answers_of_a_problem_are_finite():

@@ -196,3 +196,9 @@ def test_no_question_costs_more_than_is_charged(asked, epsilon, delta, relation,
         assert final.charge <= plan.bounds.rest or final.charge == plan.charge
         rest = plan.bounds.rest
         assert price(final, relation) <= rest.epsilon
+
+
+@pytest.mark.parametrize("law", ["normal", "Gaussian", "", ["laplace"]])
+def test_an_unknown_distribution_is_refused_by_name(law):
+    with pytest.raises(ParameterError, match="laplace, gaussian"):
+        planned(PEOPLE, N, law=law)

@@ -14,7 +14,7 @@ SINGLE_ROWS = (
     private("SELECT STRING_AGG(phone, ',') FROM customers", "STRING_AGG"),
     private("SELECT ARRAY_AGG(balance) FROM customers", "ARRAY_AGG"),
     private("SELECT COUNT(*) OVER (PARTITION BY segment) FROM customers", "OVER"),
-    private("SELECT ROW_NUMBER() OVER (ORDER BY balance) AS r, COUNT(*) FROM customers", "ROW_NUMBER"),
+    private("SELECT ROW_NUMBER() OVER (ORDER BY balance) AS r, COUNT(*) FROM customers", "balance", "single rows"),
     private("SELECT FIRST_VALUE(phone) FROM customers", "FIRST_VALUE"),
     private("SELECT COUNT(*) FROM customers QUALIFY COUNT(*) OVER () > 1", "QUALIFY"),
     private("SELECT SUM(DISTINCT kids) FROM customers", "DISTINCT"),
@@ -28,9 +28,9 @@ MEETINGS = (
     private("SELECT COUNT(*) FROM orders a JOIN orders b ON a.order_id < b.order_id", "two people"),
     private("SELECT COUNT(*) FROM orders a, orders b WHERE a.clerk = b.clerk", "a.customer_id = b.customer_id"),
     private("SELECT COUNT(*) FROM customers c LEFT JOIN orders o ON c.customer_id = o.customer_id AND c.kids < o.total",
-             "c.kids < o.total", "LEFT JOIN"),
+             "c.kids < o.total", "LEFT or RIGHT JOIN"),
     private("SELECT COUNT(*) FROM customers c FULL JOIN orders o ON c.customer_id = o.customer_id", "FULL"),
-    private("SELECT COUNT(*) FROM customers c RIGHT JOIN orders o ON c.customer_id = o.customer_id", "RIGHT", "LEFT"),
+    private("SELECT COUNT(*) FROM customers RIGHT JOIN nations ON nation = code", "RIGHT JOIN", "right side"),
     private("SELECT COUNT(*) FROM customers NATURAL JOIN orders", "NATURAL", "USING"),
     private("SELECT COUNT(*) FROM census a JOIN census b ON a.age = b.age", "JOIN", "each row", on="census"),
     private("SELECT COUNT(*) FROM census a, census b", "census", on="census"),
@@ -39,7 +39,7 @@ MEETINGS = (
     unbounded("SELECT COUNT(*) FROM lineitem, parts WHERE quantity > size", "parts"),
     unbounded("SELECT COUNT(*) FROM lineitem l JOIN parts p ON l.quantity = p.size", "parts", "size"),
     unbounded("SELECT SUM(l.price) FROM lineitem l, parts p WHERE (p.part = l.part AND p.size < 5) "
-               "OR (p.part = l.part AND l.quantity > 30)", "parts"),
+               "OR (p.size = 7 AND l.quantity > 30)", "parts"),
     private("SELECT COUNT(*) FROM customers, LATERAL (SELECT * FROM orders) o", "LATERAL"),
 )  # fmt: skip
 
@@ -50,7 +50,6 @@ SUB_QUERIES = (
     private("SELECT COUNT(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.total > c.balance)",
              "o.total > c.balance"),
     private("SELECT COUNT(*) FROM customers WHERE city IN (SELECT note FROM orders)", "IN", "two people"),
-    private("SELECT COUNT(*) FROM customers WHERE nation NOT IN (SELECT code FROM nations)", "NOT IN", "NOT EXISTS"),
     private("SELECT COUNT(*) FROM customers c WHERE vip OR EXISTS "
              "(SELECT 1 FROM orders o WHERE o.customer_id = c.customer_id)", "EXISTS"),
     private("SELECT COUNT(*) FROM customers WHERE balance > ALL (SELECT total FROM orders)", "ALL"),

@@ -12,7 +12,6 @@ KEYS = (
     private("SELECT COUNT(*) FROM customers GROUP BY COUNT(*)", "COUNT(*)", "cannot be a key"),
     wrong("SELECT COUNT(*) FROM customers GROUP BY 'x'", "'x'", "a column"),
     wrong("SELECT segment, COUNT(*) FROM customers GROUP BY 3", "3", "1 to 2"),
-    private("SELECT segment, COUNT(*) FROM customers GROUP BY ALL", "GROUP BY ALL"),
     wrong("SELECT COUNT(*) FROM census GROUP BY age, hours_per_week, education_num, capital_gain / 200",
           "GROUP BY", "1,000,000", on="census"),
 )  # fmt: skip
@@ -20,7 +19,7 @@ KEYS = (
 BOUNDS = (
     unbounded("SELECT SUM(order_id) AS s FROM orders", "s", "Declare bounds"),
     unbounded("SELECT AVG(LENGTH(note)) AS a FROM orders", "a", "upper"),
-    unbounded("SELECT SUM(EXP(discount)) AS s FROM lineitem", "s", "Declare bounds"),
+    unbounded("SELECT SUM(LN(discount)) AS s FROM lineitem", "s", "Declare bounds"),
     unbounded("SELECT MAX(GREATEST(customer_id, 0)) AS m FROM customers", "m", "upper"),
     unbounded("SELECT STDDEV(received_on - shipped_on) AS d FROM lineitem", "d", "LEAST(GREATEST"),
     unbounded("SELECT SUM(price / discount) AS s FROM lineitem", "s", "bound"),

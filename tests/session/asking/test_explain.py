@@ -52,17 +52,17 @@ def about(topic, *arguments, **options):
 def test_a_plan_is_explained_from_the_price_to_the_error():
     found = lines(ADULTS, N, ("m", Mean(ref("age"))), keys=("sex",), epsilon=2)
     assert [topic for topic, _ in found] == [
-        "cost", "protected", "rows", "rows", "groups", "noise", "noise", "noise", "error", "error",
+        "cost", "protected", "rows", "rows", "groups", "noise", "noise", "error", "error",
     ]  # fmt: skip
     assert [text_of for _, text_of in found[:6]] == [
         "ε 2, charged before data is read", "one person (add or remove one)", "people, each row is a unit",
-        "where age > 17", "sex (2 public keys)",
-        "count of rows: sensitivity 1 per person; discrete Laplace, scale 1",
+        "where age >= 18", "sex (2 public keys)",
+        "count of rows: sensitivity 1 per person; discrete Laplace, scale ≈0.79369",
     ]  # fmt: skip
-    assert found[7][1].startswith(
-        "sum of age (clamped to 0…100, minus 50; resolution 1): sensitivity 50 per person; discrete Laplace, scale "
+    assert found[6][1].startswith(
+        "sum of age (clamped to 18…100, minus 59; resolution 1): sensitivity 41 per person; discrete Laplace, scale "
     )
-    assert found[8][1] == "n ± 3, 95% interval"
+    assert found[7][1] == "n ± 2, 95% interval"
 
 
 def test_limits_of_a_person_are_said():

@@ -17,10 +17,9 @@ from sfumato.errors import NotPrivateError, ParameterError, UnsupportedEventErro
 from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.noise.uniform.integers import SMALLEST_SCALE
-from sfumato.numeric.arguments import is_one_of
 from sfumato.privacy.guarantees import ApproxDP, PureDP, exact_guarantee
 from sfumato.query.analysis.stability import Sensitivity
-from sfumato.query.statistics.measurements import LAWS, AdditiveNoise, Law
+from sfumato.query.statistics.measurements import AdditiveNoise, Law
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +91,7 @@ def allocate(
 
     Raises:
         NotPrivateError: Private keys or Gaussian noise without δ.
-        ParameterError: There is no such distribution.
     """
-    if law is not None and not is_one_of(law, LAWS):
-        raise ParameterError("mechanism", law, f"must be one of: {', '.join(LAWS)}")
     _check_delta(needs, total.delta, law)
     epsilons = _epsilons(needs, total.epsilon, weights)
     noisy = [

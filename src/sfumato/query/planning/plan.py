@@ -9,6 +9,7 @@ from math import floor
 from typing import TypeAlias
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import is_one_of
 from sfumato.numeric.rationals import set_fields
 from sfumato.privacy.events import ApproxEvent, ComposedEvent, Event, PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
@@ -27,7 +28,7 @@ from sfumato.query.planning.auto_bounds import (
 )
 from sfumato.query.planning.questions import Aggregate, folded_question
 from sfumato.query.planning.sections import check_size, draft, grouped_rows
-from sfumato.query.statistics.measurements import CenteredOutput, Law, LinearOutput, Output, Section
+from sfumato.query.statistics.measurements import LAWS, CenteredOutput, Law, LinearOutput, Output, Section
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +100,11 @@ def compile_plan(
     Raises:
         NotPrivateError: Private keys without δ, or a query that looks at two units at once.
         UnboundedSensitivityError: A sum without bounds, or a unit without limits.
-        ParameterError: An unknown column, values of a wrong kind, or more groups than an answer can hold.
+        ParameterError: An unknown column, values of a wrong kind, more groups than an answer can hold, or no such
+            distribution.
     """
+    if law is not None and not is_one_of(law, LAWS):
+        raise ParameterError("mechanism", law, f"must be one of: {', '.join(LAWS)}")
     if edition is Edition.LATEST:
         question = folded_question(question)
     if automatic(question):
