@@ -31,7 +31,7 @@ def test_every_mechanism_has_a_name():
         if inspect.isclass(kind := getattr(mechanisms, one)) and hasattr(kind, "release")
         and not getattr(kind, "_is_protocol", False)
     }  # fmt: skip
-    assert audited == concrete
+    assert audited == concrete - {"WorkloadMechanism"}  # it is made of a plan; audited in tests/audits_of_everything
 
 
 @pytest.mark.parametrize("name", names())

@@ -62,6 +62,9 @@ IN_SQL = {
     "COUNT(DISTINCT ill)": Case(mechanism=of_world("COUNT(DISTINCT ill)"), pair=ILL),
     "SUM(x)": Case(mechanism=of_world("SUM(x)"), pair=LOW),
     "AVG(x)": hidden(of_world("AVG(x)"), share=QUARTER, fewer=1),
+    "MEAN(x)": hidden(of_world("MEAN(x)"), share=QUARTER, fewer=1),
+    "COUNT_IF(x < -9)": Case(mechanism=of_world("COUNT_IF(x < -9)"), pair=LOW),
+    "COUNTIF(x < -9)": Case(mechanism=of_world("COUNTIF(x < -9)"), pair=LOW),
     "AVG_ABS_DEV(x, 0)": hidden(of_world("AVG_ABS_DEV(x, 0)")),
     "VARIANCE(x)": hidden(of_world("VARIANCE(x)")),
     "VAR_SAMP(x)": hidden(of_world("VAR_SAMP(x)")),
@@ -73,6 +76,9 @@ IN_SQL = {
     "COVAR_POP(x, y)": hidden(of_world("COVAR_POP(x, y)")),
     "CORR(x, y)": hidden(of_world("CORR(x, y)")),
     "MEDIAN(x)": Case(mechanism=of_world("MEDIAN(x)"), pair=HALVED, fewer=ONE_BY_ONE),
+    "APPROX_QUANTILES(x, 2)[OFFSET(1)]": Case(
+        mechanism=of_world("APPROX_QUANTILES(x, 2)[OFFSET(1)]"), pair=HALVED, fewer=ONE_BY_ONE
+    ),
     "MIN(x)": Case(mechanism=of_world("MIN(x)"), pair=LOWEST, fewer=ONE_BY_ONE, share=QUARTER, why=MILD),
     "MAX(x)": Case(mechanism=of_world("MAX(x)"), pair=HIGHEST, fewer=ONE_BY_ONE, share=QUARTER, why=MILD),
     "QUANTILE(x, 0.25)": Case(
