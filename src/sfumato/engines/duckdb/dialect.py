@@ -86,9 +86,8 @@ def _has_pieces(value: Sql, pieces: list[Piece]) -> Sql:
 def _letters_replaced(value: Sql, letters: Sql, _others: Sql) -> Sql:
     """One letter after the other, by the engine's own function where it does the same.
 
-    256 letters take 16 µs. TRANSLATE takes 25 for any text, as it makes a table for each. To ask by a regular
-    expression whether the whole text may be changed at once takes 6. But with that the first text beyond ASCII
-    costs a query 0.2 ms more, by which one person would show.
+    256 letters take 16 µs; TRANSLATE takes 25 for any text, as it makes a table for each. A query in which any text has
+    letters beyond ASCII takes some 0.2 ms more than one without: see the sharp edges, "Time and memory".
     """
     native, otherwise = _LOWERED if letters.name == UPPER_LETTERS else _RAISED
     letter = column("letter")
