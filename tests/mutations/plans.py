@@ -102,7 +102,9 @@ MUTANTS = (
     Mutant(
         name="noise relies on limits of tables that no engine enforces below a join",
         edits=(("query/analysis/stability.py", "keys, is_bound=True)", "keys)"),),
-        tests=("tests/query/analysis/test_stability.py::test_no_unit_moves_a_measure_further_where_one_once_did",),
+        tests=(
+            "tests/query/analysis/test_stability.py::test_a_limit_that_no_engine_enforces_below_a_join_bounds_no_noise",
+        ),
     ),
     Mutant(
         name="a row of a public join moves as one, however many partners it has",
