@@ -383,7 +383,7 @@ MUTANTS = (
         name="what was bought by earlier rules is charged again by the latest",
         edits=(("session/asking/planning.py", "return _bought_before(planning, planned) or latest", "return latest"),),
         tests=(
-            "tests/session/asking/test_editions.py::test_an_answer_that_was_bought_by_the_first_rules_is_still_free",
+            "tests/session/asking/test_older_answers.py::test_an_older_answer_is_the_answer_and_costs_nothing_again",
         ),
     ),
 )

@@ -8,6 +8,7 @@ import pytest
 from tests.query.planned import PEOPLE, N, ref
 from tests.session.desk import asked, desk, rows
 from tests.session.opened import RecordingEngine
+from tests.session.stored_keys import CASES, prepared
 
 import sfumato as sf
 from sfumato.query.model.facts import Edition
@@ -15,6 +16,7 @@ from sfumato.query.model.statement import AUTO
 from sfumato.query.statistics.means import Mean, Sum
 from sfumato.query.statistics.variances import Variance
 from sfumato.session.asking import planning
+from sfumato.session.asking.answer_key import is_of_latest_edition
 from sfumato.session.asking.execution import Desk
 
 AGE, KIDS = ref("age"), ref("kids")
@@ -92,3 +94,17 @@ def test_answers_of_other_accounts_do_not_choose_the_rules():
             assert len(ann.sql(query, epsilon="0.5").receipt.event.events) == 5
         assert len(bob.sql(query, epsilon="0.5").receipt.event.events) == 3
         assert ann.sql(query, epsilon="0.5").reused
+
+
+def test_keys_say_by_which_rules():
+    first, latest = (prepared(CASES["moments"], edition).key for edition in Edition)
+    assert not is_of_latest_edition(first)
+    assert is_of_latest_edition(latest)
+
+
+def test_where_the_oldest_answer_is_by_the_latest_rules_none_is_looked_for_by_the_first():
+    own, _ = curator()
+    released(own, "sums")
+    with patch.object(own.ledger, "answer") as looked_for:
+        asked(own, PEOPLE, statistics=QUESTIONS["moments"], keys=("sex",)).cost(epsilon=1)
+    looked_for.assert_not_called()
