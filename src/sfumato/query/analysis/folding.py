@@ -110,12 +110,13 @@ def folded(expression: Expression, columns: Mapping[str, Facts]) -> Expression:
     Example:
         >>> from sfumato.query.model.expressions import ColumnRef
         >>> columns = {"age": Facts(kind=Kind.INTEGER, nullable=False)}
-        >>> sum_of_two = Call(Function.ADD, (Literal(Fraction(15)), Literal(Fraction(15))))
-        >>> folded(Compare(Comparison.GREATER, ColumnRef("age"), sum_of_two), columns)
-        Compare(comparison=<Comparison.GREATER_EQUAL: '>='>, left=ColumnRef(name='age'), right=Literal(value=Fraction(31, 1)))
+        >>> thirty = Call(Function.ADD, (Literal(Fraction(15)), Literal(Fraction(15))))
+        >>> found = folded(Compare(Comparison.GREATER, ColumnRef("age"), thirty), columns)
+        >>> found.comparison.value, found.right
+        ('>=', Literal(value=Fraction(31, 1)))
         >>> folded(Not(IsNull(ColumnRef("age"))), columns)
         Literal(value=True)
-    """  # noqa: E501 # one line of output
+    """
     match expression:
         case Call(function, arguments):
             return _call(Call(function, tuple(folded(argument, columns) for argument in arguments)), columns)
@@ -165,7 +166,7 @@ def _joined(kind: type[And] | type[Or], conditions: list[Expression]) -> Express
 def _call(call: Call, columns: Mapping[str, Facts]) -> Expression:
     function, arguments = call.function, call.arguments
     constants = [value for value in map(_whole_constant, arguments) if value is not None]
-    if function in _OF_CONSTANTS and len(constants) == 2:  # noqa: PLR2004 # both
+    if function in _OF_CONSTANTS and len(constants) == len(arguments):
         result = _OF_CONSTANTS[function](*constants)
         return Literal(Fraction(result)) if -MAX_KEY - 1 <= result <= MAX_KEY else call
     if function in _NEUTRAL:
