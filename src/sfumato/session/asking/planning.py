@@ -156,7 +156,11 @@ def prepare(
 
 
 def _bought_before(planning: Planning, planned: Callable[[Edition], Prepared]) -> Prepared | None:
-    """The query as it was planned by the first rules, if the account has its answer since then."""
+    """The query as it was planned by the first rules, if the account has its answer since then.
+
+    Versions of the package go one way: where one that knows only the first rules wrote to a ledger that began by later
+    ones, its answers are not looked for, and asking again is charged.
+    """
     oldest = planning.ledger.oldest_key
     if oldest is None or is_of_latest_edition(oldest):
         return None
@@ -259,7 +263,8 @@ def answer_to(planning: Planning, answer: dict[str, Any], *, asked: Asked, paid:
 def _shared(planning: Planning, prepared: Prepared, *, asked: Asked) -> Reservation | None:
     """Charge this account for the answer that another one of the dataset has, if there is one, and keep it here.
 
-    The receipt that is kept is this account's own: it looks as if the query had been asked anew.
+    The receipt that is kept is this account's own, as if the query had been asked anew; which version drew the answer,
+    and by which hash, stays as it was.
 
     Raises:
         BudgetExceededError: Too little budget remains; nothing was spent.
