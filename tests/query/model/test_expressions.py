@@ -40,6 +40,17 @@ LESS = Compare(Comparison.LESS, A, B)
 FACTS = {name: Facts(kind=kind) for name, kind in COLUMNS.items()}
 
 
+def test_a_truth_is_another_constant_than_the_number_that_python_takes_it_for():
+    true, false = Literal(value=True), Literal(value=False)
+    texts = [Call(Function.TO_TEXT, (literal,)) for literal in (ONE, true)]
+    assert (ONE, true) == (Literal(Fraction(2, 2)), Literal(value=True))
+    assert true != ONE
+    assert Literal(Fraction(0)) != false
+    assert len({ONE, true, *texts}) == 4
+    assert [evaluate(text, {}) for text in texts] == ["1", "true"]
+    assert Fraction(1) != ONE
+
+
 @pytest.mark.parametrize(
     ("expression", "made_of"),
     [

@@ -10,8 +10,9 @@ from tests.strategies import POISON
 
 from sfumato.engines.reference.engine import amount
 from sfumato.errors import ParameterError, UnboundedSensitivityError
-from sfumato.query.model.expressions import ColumnRef
+from sfumato.query.model.expressions import Call, Case, ColumnRef, Compare, Comparison, Literal
 from sfumato.query.model.facts import Facts, of_column
+from sfumato.query.model.functions import Function
 from sfumato.query.model.intervals import Interval
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Source
@@ -143,6 +144,15 @@ def test_the_range_of_a_product_is_what_a_row_can_add_and_no_wider(first, second
 def test_the_range_of_a_square_is_what_a_row_can_add_and_no_wider(own):
     added = [(amount or 0) ** 2 for amount in amounts(own)]
     assert StepProduct(own, own).range() == (min(added), max(added))
+
+
+def test_a_product_of_values_that_only_python_takes_for_equal_is_no_square():
+    first, second = (
+        Case(((Compare(Comparison.EQUAL, ColumnRef("s"), Call(Function.TO_TEXT, (Literal(one),))), V),), W)
+        for one in (Fraction(1), True)
+    )
+    assert StepProduct(steps(-2, 3, value=first), steps(-2, 3, value=second)).range() == (-6, 9)
+    assert StepProduct(steps(-2, 3, value=first), steps(-2, 3, value=first)).range() == (0, 9)
 
 
 STORED = st.none() | st.floats() | st.text(max_size=5) | st.sampled_from(POISON) | st.integers()

@@ -59,3 +59,9 @@ def test_a_quotient_by_a_power_away_from_zero_has_bounds():
     facts = {"x": Facts(kind=Kind.FLOAT, interval=Interval(Fraction(1), Fraction(2)))}
     inverse = Call(Function.DIVIDE, (Literal(Fraction(1)), of(Function.POWER, Fraction(2))))
     assert facts_of(inverse, facts).interval == Interval(Fraction(1, 4), Fraction(1))
+
+
+def test_an_end_beyond_all_doubles_is_none():
+    tiny = Interval(Fraction(1, 10**110), Fraction(1))
+    assert rough_interval(Function.POWER, tiny, Literal(Fraction(-3))) == Interval(Fraction(1), None)
+    assert real_interval(Function.POWER, -tiny, Literal(Fraction(-3))).lower is None

@@ -50,9 +50,17 @@ class ColumnRef:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant."""
+    """A constant; 1 is not the constant true, though Python's `==` says so: as text they differ."""
 
     value: Value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Literal):
+            return NotImplemented
+        return isinstance(self.value, bool) is isinstance(other.value, bool) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((isinstance(self.value, bool), self.value))
 
 
 @dataclass(frozen=True, slots=True)

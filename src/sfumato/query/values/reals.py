@@ -136,4 +136,4 @@ def _positive_power(interval: Interval, power: float) -> Interval:
     if inverse == ANYTHING:
         return Interval(Fraction(0), None)
     lower, upper = (None if end is None or end == 0 else 1 / end for end in (inverse.upper, inverse.lower))
-    return Interval(lower or Fraction(0), upper)
+    return Interval(lower or Fraction(0), upper).within_doubles()  # an inverse may lie beyond all of them
