@@ -104,3 +104,18 @@ def test_several_words_are_looked_for_as_the_pattern_says(words):
 def test_the_engines_own_like_is_taken_for_words_alone(pattern, is_its_own):
     written = sql(function("is_like", column("x"), text(pattern)))
     assert (" LIKE " in written) == is_its_own
+
+
+def test_the_engines_own_lower_makes_ascii_of_ascii_alone():
+    """Of every other character it makes one other character, so that a pattern of ASCII reads the text as it should."""
+    beyond = [chr(code) for code in range(128, 0x110000) if not 0xD800 <= code < 0xE000]
+    lowered = in_sql.values_of(function("ascii_lowered", column("x")), {"x": [*beyond, "aZ\u0130k\u212a"]})
+    assert lowered[-1] == "az\u0131k\u0131"
+    assert all(len(one) == 1 and not one.isascii() for one in lowered[:-1])
+
+
+def test_letters_beyond_ascii_change_in_every_query_so_that_none_takes_longer_for_the_first_of_them():
+    written = sql(function("translated", column("x"), column("is_ascii"), column("x"), text("A"), text("a")))
+    outside, inside = written.split("LIST_TRANSFORM(")
+    assert "||" in outside, "a branch of CASE alone would run where one row has such letters"
+    assert "CASE WHEN is_ascii THEN '' ELSE x END" in inside.replace('"', "")
