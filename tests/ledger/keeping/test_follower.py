@@ -360,3 +360,30 @@ def test_a_snapshot_of_another_version_is_none():
 def test_a_state_of_nothing_spent_is_not_one_of_something():
     assert state(replayed(account())) != state(replayed(account(), reserved("r")))
     assert Amounts() == replayed(account()).accounts["people"].spent(0)
+
+
+class Busy(MemoryStore):
+    """A store to which somebody else writes as soon as one of its methods was called."""
+
+    def __init__(self, when):
+        super().__init__()
+        self.when = when
+
+    def _read(self, name):
+        found = getattr(super(), name)()
+        if self.when == name:
+            self.when = ""
+            kept(self, *FIRST, with_snapshot=True)
+        return found
+
+    def end(self):
+        return self._read("end")
+
+    def snapshot(self):
+        return self._read("snapshot")
+
+
+@pytest.mark.parametrize("when", ["end", "snapshot"])
+def test_the_first_entries_may_come_while_a_ledger_is_opened(when):
+    store = Busy(when)
+    assert Follower(KEY).caught_up(store).chain == store.end().chain

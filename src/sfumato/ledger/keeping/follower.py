@@ -57,12 +57,11 @@ class Follower:
             LedgerCorruptError: A record does not follow or is not sealed, what was there before is gone, or the key is
                 not the ledger's.
         """
-        end = store.end()
-        if end != self._end:  # the seal may be another although the entries are the same: the key may be
-            self._end, self._seal = None, seal_of(end, self._key)
-            self._end = end
+        end, known = self._sealed_end(store), self._replay
         # Taken out while it changes: whatever interrupts, a replay that is half done is dropped, never used.
-        replay, self._replay = self._replay or self._from_snapshot(store, end), None
+        replay, self._replay = known or self._from_snapshot(store, end), None
+        if known is None and replay.chain.length > end.chain.length:  # others wrote on before the snapshot was read
+            end = self._sealed_end(store)
         if replay.chain != end.chain:
             follow(store, replay, until=end.chain.length)
         if replay.chain != end.chain:
@@ -87,6 +86,14 @@ class Follower:
     def forget(self) -> None:
         """The replay is not what the store holds: begin anew with the next query."""
         self._replay = None
+
+    def _sealed_end(self, store: ReadableStore) -> StoreEnd:
+        """Where the store ends; the seal may be another although the entries are the same: the key may be."""
+        end = store.end()
+        if end != self._end:
+            self._end, self._seal = None, seal_of(end, self._key)
+            self._end = end
+        return end
 
     def _from_snapshot(self, store: ReadableStore, end: StoreEnd) -> Replay:
         length = self._known.length
