@@ -9,9 +9,10 @@ from sfumato.audit.core.roles import NeighborPair
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.privacy.secret import Secret
 from sfumato.query.planning.auto_bounds import chosen_bounds
+from sfumato.query.planning.batch import BatchPlan
 from sfumato.query.planning.plan import PrivatePlan, with_chosen_bounds
 from sfumato.query.planning.sections import grouped_rows
-from sfumato.session.releases.releasing import release
+from sfumato.session.releases.releasing import release, release_together
 
 
 class Prepared:
@@ -62,6 +63,32 @@ class Prepared:
         return self._rest[key]
 
 
+class PreparedBatch:
+    """Several questions to one database, which are answered together.
+
+    Args:
+        session: The database.
+        plan: The questions.
+        broken: What is done to the plan before it is used.
+    """
+
+    def __init__(self, session, plan: BatchPlan, *, broken=lambda plan: plan) -> None:
+        self._engine, self._plan, self._kept = session._desk.engine, broken(plan), {}
+
+    def __call__(self, runs: int):
+        """The outputs of so many runs, each a mapping of what anybody sees."""
+        return [self._one() for _ in range(runs)]
+
+    def _one(self):
+        released = release_together(self._plan.sections, self._plan.workloads, self._run)
+        return {name: value for place, one in enumerate(released) for name, value in _seen(place, one).items()}
+
+    def _run(self, statement):
+        if id(statement) not in self._kept:
+            self._kept[id(statement)] = self._engine.run(statement, salt=SALTS[0]).open_for_noise()
+        return Secret(self._kept[id(statement)])
+
+
 def _seen(name, released):
     """The numbers of a section by what they belong to, so that a group that is missing is seen to be."""
     return {
@@ -89,6 +116,16 @@ def audited(case: Case, *, samples: int, share=1, broken=lambda section: section
     sessions = [case.opened(rows, engine="reference") for rows in case.pair]
     plan = plan_of(case.ask(sessions[0]), epsilon=case.epsilon, delta=case.delta, law=case.law)
     pair = NeighborPair(*(Prepared(session, plan, broken=broken) for session in sessions), "one more person")
+    epsilon, delta = plan.charge.epsilon * share, plan.charge.delta
+    return audit(lambda one, runs: one(runs), [pair], epsilon=epsilon, delta=delta, samples=samples)
+
+
+def audited_batch(case: Case, *, samples: int, share=1, broken=lambda plan: plan):
+    """The report of an audit of several questions against what they are charged together, or a share of it."""
+    sessions = [case.opened(rows, engine="reference") for rows in case.pair]
+    batch = case.ask(sessions[0])
+    plan = batch._prepared(case.epsilon, case.delta, case.law)[0].plan
+    pair = NeighborPair(*(PreparedBatch(session, plan, broken=broken) for session in sessions), "one more person")
     epsilon, delta = plan.charge.epsilon * share, plan.charge.delta
     return audit(lambda one, runs: one(runs), [pair], epsilon=epsilon, delta=delta, samples=samples)
 

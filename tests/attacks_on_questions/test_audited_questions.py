@@ -4,12 +4,16 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from tests.attacks_on_questions.auditing import Case, audited, changed_statements, halved_noise
+from tests.attacks_on_questions.auditing import Case, audited, audited_batch, changed_statements, halved_noise
 from tests.attacks_on_questions.clinic import PUBLIC_WARDS, clinic, ordinary, patient, person, town, townsfolk, visit
 from tests.attacks_on_questions.questions import FULL_SIZE
 
 import sfumato as sf
+from sfumato.mechanisms.additive.gaussian import GaussianNoise
+from sfumato.mechanisms.additive.laplace import Laplace
+from sfumato.mechanisms.workloads.workload_mechanism import WorkloadMechanism
 from sfumato.query.model.schema import Limits
+from sfumato.query.planning import batch
 
 SAMPLES = 10_000 if FULL_SIZE else 2_000
 pytestmark = pytest.mark.statistical
@@ -144,3 +148,76 @@ def test_the_same_audit_finds_a_bug_that_is_seeded(bug):
     assert not audited(case, samples=SAMPLES).is_refuted
     report = audited(case, samples=3 * SAMPLES, broken=broken)
     assert report.violations, str(report)
+
+
+def together(*texts):
+    return lambda session: session.queries(texts)
+
+
+BY_SEX = "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex"
+BY_AGE = "SELECT age, COUNT(*) AS n, SUM(COUNT(*)) OVER (ORDER BY age) AS upto FROM people GROUP BY age"
+BY_BOTH = "SELECT sex, smokes, COUNT(*) AS n FROM people GROUP BY sex, smokes"
+ONE_MORE = (townsfolk(), {**townsfolk(), "people": [*townsfolk()["people"], person(age=100, sex="f", pay=10.0)]})
+BATCHES = {
+    "apart": Case(town, together(BY_SEX, BY_BOTH, "SELECT AVG(pay) AS p FROM people"), ONE_MORE),
+    "a workload": Case(town, together(BY_SEX, BY_BOTH, BY_AGE), ONE_MORE, delta="0.01", law="gaussian"),
+    "a small workload": Case(
+        town, together(BY_SEX, "SELECT COUNT(*) AS n FROM people"), ONE_MORE, delta="0.01", law="gaussian"
+    ),
+    "a workload of cells": Case(town, together(BY_SEX, BY_BOTH), ONE_MORE),
+    "one of several": Case(
+        town, together(BY_SEX, BY_BOTH, BY_AGE, "SELECT MEDIAN(pay) AS m FROM people"), ONE_MORE, delta="0.01",
+        law="gaussian",
+    ),
+    "people with visits": Case(
+        clinic,
+        together(
+            "SELECT SUM(cost) AS s FROM visits", "SELECT ward, SUM(cost) AS s, COUNT(*) AS n FROM visits GROUP BY ward"
+        ),
+        heavy({"cost": 100.0}),
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Everything that can be a workload is one."""
+    monkeypatch.setattr(batch, "WORTH", 1e9)
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("name", BATCHES)
+def test_no_batch_tells_more_of_one_more_person_than_it_charges(name):
+    report = audited_batch(BATCHES[name], samples=SAMPLES)
+    assert not report.is_refuted, str(report)
+
+
+def halved_workload(plan):
+    """The plan of a batch with half the noise that its workload needs."""
+    (workload,) = plan.workloads
+    noise = workload.mechanism.noise
+    if isinstance(noise, Laplace):
+        narrow = Laplace(l1_sensitivity=noise.l1_sensitivity, epsilon=2 * noise.epsilon)
+    else:
+        narrow = replace_stddev(noise, noise.stddev / 2)
+    broken = replace(workload, mechanism=WorkloadMechanism(workload.mechanism.plan, noise=narrow))
+    sections = tuple(
+        replace(section, measurements=tuple(replace(one, workload=broken) for one in section.measurements))
+        if section.is_fitted
+        else section
+        for section in plan.sections
+    )
+    return replace(plan, workloads=(broken,), sections=sections)
+
+
+def replace_stddev(noise, stddev):
+    return GaussianNoise(
+        l2_sensitivity=noise.l2_sensitivity, stddev=stddev, l0_sensitivity=noise.l0_sensitivity
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("name", ["a small workload", "a workload of cells"])
+def test_the_audit_of_a_batch_finds_half_the_noise(name):
+    case = replace(BATCHES[name], epsilon=3)
+    assert audited_batch(case, samples=5 * SAMPLES, broken=halved_workload).violations

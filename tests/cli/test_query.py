@@ -223,3 +223,30 @@ def test_a_tab_can_be_said_and_a_policy_says_it_itself(people_csv, policy):
     people_csv.write_text(people_csv.read_text("utf-8").replace(",", "\t"), "utf-8")
     assert "n" in run("query", people_csv, COUNT, "--delimiter", "tab", "--column", "age=int", "--epsilon", 1).stdout
     assert "--delimiter" in refusal("query", COUNT, "--policy", policy, "--delimiter", "tab", "--epsilon", 1)
+
+
+TWO = f"{COUNT}; SELECT COUNT(hours) AS known FROM people"
+
+
+def test_several_statements_are_answered_together_for_one_cost(people_csv, tmp_path):
+    ledger = tmp_path / "ledger.db"
+    told = ("--epsilon", "0.5", "--budget", "1", "--ledger", ledger)
+    result = run(*QUERY, people_csv, TWO, *told)
+    assert "n = " in result.stdout
+    assert "known = " in result.stdout
+    assert result.stdout.count("one of 2 answers that cost ε 0.5 together") == 2
+    assert "spent ε 0.5; remaining: ε 0.5" in result.stdout
+    document = json.loads(run(*QUERY, people_csv, TWO, *told, "--json").stdout)
+    assert [next(iter(one["records"][0])) for one in document["answers"]] == ["n", "known"]
+    assert document["reused"]
+    assert document["receipt"]["question"] == TWO
+
+
+def test_several_statements_are_explained_together(people_csv):
+    shown = run(*QUERY, people_csv, TWO, "--epsilon", "0.5", "--explain").stdout
+    assert shown.count("cost          ε 0.5, charged before data is read") == 2
+
+
+@pytest.mark.parametrize("option", [("--intervals",), ("--to", "answer.parquet")])
+def test_options_of_one_statement_are_refused_for_several(people_csv, option):
+    assert "belongs to one statement" in refusal(*QUERY, people_csv, TWO, "--epsilon", "0.5", *option)

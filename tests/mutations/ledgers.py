@@ -443,8 +443,8 @@ MUTANTS = (
         edits=(
             (
                 "ledger/keeping/follower.py",
-                "replay, self._replay = self._replay or self._from_snapshot(store, end), None",
-                "replay = self._replay = self._replay or self._from_snapshot(store, end)",
+                "replay, self._replay = known or self._from_snapshot(store, end), None",
+                "replay = self._replay = known or self._from_snapshot(store, end)",
             ),
         ),
         tests=("tests/ledger/keeping/test_follower.py::test_a_replay_that_was_interrupted_is_dropped",),

@@ -5,6 +5,8 @@ from tests.mutations.mutants import Mutant
 READING = "tests/engines/reference/test_engine.py::TestReadingByReference::"
 NEIGHBORS = "tests/session/test_neighbors.py::"
 TINY = "tests/query/test_tiny_databases.py::"
+BATCH = "tests/query/planning/test_batch.py::"
+WORKLOADS = "tests/query/planning/test_workloads.py::"
 
 OF_IMAGES = "test_rows_are_in_the_group_of_their_key_if_it_is_one_of_the_image_and_else_in_none"
 """What every engine is asked of keys that are images."""
@@ -12,6 +14,7 @@ OF_IMAGES = "test_rows_are_in_the_group_of_their_key_if_it_is_one_of_the_image_a
 TOO_MANY_ROWS = "test_the_rows_of_one_patient_do_not_multiply_beyond_what_an_engine_holds"
 
 WINDOWS = "tests/session/releases/test_windows.py::"
+TWO_SALTS = "release_together(plan.sections, plan.workloads, lambda one: run(one, salt=f'{id(one):032x}'))"
 RAISED = """
 def _raised(shares: Sequence[Share], sharing: Sharing) -> list[Share]:
     users = [sum(place in own for own in sharing.places) for place in range(len(shares))]
@@ -31,6 +34,104 @@ def _alike(*both: NoisyMeasures) -> bool:
 """
 
 MUTANTS = (
+    Mutant(
+        name="a batch charges one part",
+        edits=(
+            (
+                "query/planning/batch.py",
+                "*chain.from_iterable(own), *(one.event for one in self.workloads)",
+                "*own[0], *(one.event for one in self.workloads[:1])",
+            ),
+        ),
+        tests=(f"{BATCH}test_all_that_is_measured_is_one_event_that_costs_no_more_than_the_total",),
+    ),
+    Mutant(
+        name="each question of a batch spends the whole",
+        edits=(
+            (
+                "query/planning/batch.py",
+                "allocation = allocate(needs, total, weights=weights, law=law)",
+                "allocation = allocate(needs, replace(total, epsilon=2 * total.epsilon), weights=weights, law=law)",
+            ),
+        ),
+        tests=(f"{BATCH}test_all_that_is_measured_is_one_event_that_costs_no_more_than_the_total",),
+    ),
+    Mutant(
+        name="two salts in one batch",
+        edits=(
+            (
+                "session/asking/execution.py",
+                "release_together(plan.sections, plan.workloads, run)",
+                TWO_SALTS,
+            ),
+        ),
+        tests=("tests/session/asking/test_batch.py::test_all_statements_of_a_batch_see_one_salt",),
+    ),
+    Mutant(
+        name="questions under other filters share a number",
+        edits=(
+            (
+                "query/planning/batch.py",
+                "key = question.child.child, question.limits, keys",
+                "key = question.limits, keys",
+            ),
+            ("query/planning/batch.py", "known = [(one.child.child, one.limits, own)", "known = [(one.limits, own)"),
+        ),
+        tests=(f"{BATCH}test_other_groups_and_other_rows_are_measured_apart",),
+    ),
+    Mutant(
+        name="questions under other limits share a number",
+        edits=(
+            (
+                "query/planning/batch.py",
+                "key = question.child.child, question.limits, keys",
+                "key = question.child.child, keys",
+            ),
+            (
+                "query/planning/batch.py",
+                "known = [(one.child.child, one.limits, own)",
+                "known = [(one.child.child, own)",
+            ),
+        ),
+        tests=(f"{BATCH}test_other_limits_are_measured_apart",),
+    ),
+    Mutant(
+        name="rows that no key lists count as those of its first value",
+        edits=(("query/planning/workloads.py", "literal(other)), (*ordered", "literal(ordered[0])), (*ordered"),),
+        tests=(f"{WORKLOADS}test_every_row_is_in_a_cell_and_those_that_are_not_listed_in_the_last_of_an_axis",),
+    ),
+    Mutant(
+        name="one more row takes no row of a histogram away",
+        edits=(
+            (
+                "query/planning/workloads.py",
+                "return isinstance(rows, Source) or shape_of(rows).metric is Metric.UNITS",
+                "return True",
+            ),
+        ),
+        tests=(f"{WORKLOADS}test_only_rows_of_one_table_are_surely_added",),
+    ),
+    Mutant(
+        name="a unit has one row of a histogram",
+        edits=(("query/planning/workloads.py", "l1=reach.rows * furthest,", "l1=furthest,"),),
+        tests=(f"{WORKLOADS}test_all_pairs_of_tiny_databases_of_people_are_within_the_claim",),
+    ),
+    Mutant(
+        name="a row of a histogram counts one, whatever it adds",
+        edits=(("query/planning/workloads.py", "furthest = max(abs(low), abs(high))", "furthest = 1"),),
+        tests=(f"{WORKLOADS}test_all_pairs_of_tiny_databases_of_people_are_within_the_claim",),
+    ),
+    Mutant(
+        name="limits on groups mean the same for every table of a histogram",
+        edits=(
+            (
+                "query/planning/workloads.py",
+                "return limits.max_groups_per_unit is None and limits.max_rows_per_group_per_unit is None",
+                "return True",
+            ),
+        ),
+        tests=(f"{BATCH}test_groups_under_limits_of_their_own_are_no_workload",),
+    ),
     Mutant(
         name="a RIGHT JOIN keeps the rows of its left side",
         edits=(
@@ -351,8 +452,8 @@ MUTANTS = (
         edits=(
             (
                 "query/planning/sections.py",
-                "for component, share in zip(sharing.components, shares, strict=True)",
-                "for component, share in zip(sharing.components, _raised(shares, sharing), strict=True)",
+                "for component, share in zip(self.sharing.components, shares, strict=True)",
+                "for component, share in zip(self.sharing.components, _raised(shares, self.sharing), strict=True)",
             ),
             (
                 "query/planning/sections.py",

@@ -272,8 +272,8 @@ MUTANTS = (
         edits=(
             (
                 "session/asking/answer_key.py",
-                '        "event": encode_event(plan.event),\n        "charge": encode_guarantee(plan.charge),\n',
-                "",
+                '        "event": encode_event(plan.event),\n        **_circumstances(policy, plan.charge, tables),\n',
+                "        **_circumstances(policy, PureDP(1), tables),\n",
             ),
             (
                 "session/asking/answer_key.py",
@@ -322,7 +322,7 @@ MUTANTS = (
         edits=(
             (
                 "session/asking/question.py",
-                "return replace(receipt, remaining=self.desk.ledger.remaining(self.desk.account))",
+                "return replace(receipt, remaining=desk.ledger.remaining(desk.account)) if reused else receipt",
                 "return receipt",
             ),
         ),

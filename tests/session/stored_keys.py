@@ -6,6 +6,7 @@
 import json
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from typing import Final
 
 from tests.meta.repository import ROOT
@@ -44,10 +45,11 @@ from sfumato.query.statistics.top_values import TopValues
 from sfumato.query.statistics.vectors import VectorSum
 from sfumato.session.asking.answer_key import answer_key
 from sfumato.session.asking.execution import Desk
-from sfumato.session.asking.planning import Prepared, charged_part
-from sfumato.session.asking.question import Question
+from sfumato.session.asking.planning import Prepared, charged_part, prepare_batch
+from sfumato.session.asking.question import Question, asked_by
 
 FILE: Final = ROOT / "tests" / "golden" / "keys.json"
+FILE_OF_BATCHES: Final = ROOT / "tests" / "golden" / "batches.json"
 SLOTS: Final = Table(
     name="slots",
     columns={"visitor": text(), "at": timestamp(), "seat": integer(values=[1, 2])},
@@ -170,7 +172,7 @@ def stored(asked: Asked, edition: Edition = Edition.FIRST) -> dict[str, str]:
     """What of a question is stored, or hashed into what is stored, by the rules of an edition."""
     found = prepared(asked, edition)
     written = Question(relation=asked.question, text="as asked", desk=curator(asked), part=found.part)
-    sent = written._asked("monday", found, Fraction(95, 100))  # the ledger alone has it
+    sent = asked_by(written.desk, "monday", found, Fraction(95, 100))  # the ledger alone has it
     return {
         "question": question_text(found.plan.question),
         "hash": question_hash(question_text(found.plan.question)),
@@ -179,6 +181,34 @@ def stored(asked: Asked, edition: Edition = Edition.FIRST) -> dict[str, str]:
     }
 
 
+TABLE_PAIRS: Final = tuple(
+    f"SELECT {a}, {b}, COUNT(*) AS n FROM people GROUP BY {a}, {b}"
+    for a, b in combinations(("kids", "kids + 1", "kids * 2", "kids - 3", "9 - kids"), 2)
+)
+BATCHES: Final = {
+    "apart": (("SELECT COUNT(*) AS n FROM people", "SELECT AVG(age) AS a FROM people"), "1", "0", None),
+    "together": (TABLE_PAIRS, "0.05", "1e-6", "gaussian"),
+    "running": (
+        ("SELECT age, COUNT(*) AS n, SUM(COUNT(*)) OVER (ORDER BY age) AS u FROM people GROUP BY age",), "0.5", "1e-6",
+        "gaussian",
+    ),
+}  # fmt: skip
+"""Statements, ε, δ and the law of the noise."""
+
+
+def stored_batch(name: str) -> dict[str, str]:
+    """What of a batch is hashed into what is stored."""
+    texts, epsilon, delta, law = BATCHES[name]
+    found = prepare_batch(
+        curator(sql(texts[0])), [sql(one).question for one in texts], text="as asked", total=guarantee(epsilon, delta),
+        law=law,
+    )  # fmt: skip
+    assert (name == "apart") == (not found.plan.workloads)
+    return {"hash": found.question, "key": found.key}
+
+
 if __name__ == "__main__":
+    batches = {name: stored_batch(name) for name in BATCHES}
+    FILE_OF_BATCHES.write_text(json.dumps(batches, indent=1) + "\n", "ascii")
     written = {name: stored(asked) for name, asked in CASES.items()}
     FILE.write_text(json.dumps(written, ensure_ascii=False, indent=1) + "\n", "utf-8")

@@ -12,7 +12,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 from tests.query.planned import PEOPLE, N, question
-from tests.session.stored_keys import CASES, curator, prepared, stored
+from tests.session.stored_keys import BATCHES, CASES, curator, prepared, stored, stored_batch
 from tests.session.stored_tables import CODECS, FILE, tables
 
 from sfumato.errors import ParameterError
@@ -182,6 +182,8 @@ def test_every_name_is_in_a_frozen_key(monkeypatch):
     monkeypatch.setattr(answer_key, "declared_text", text)
     for asked, edition in product(CASES.values(), Edition):
         stored(asked, edition)
+    for name in BATCHES:
+        stored_batch(name)
     assert {*STORED.table, *PLANS.table, *DECLARED.table} - seen == set()
     assert set(MEMBERS) - members == set()
 

@@ -66,8 +66,9 @@ def query(
         list[str],
         typer.Argument(
             metavar="[FILE] SQL",
-            help="A CSV or Parquet file of people, then a SELECT statement on the table with the file's name. With "
-            "--policy, FILE is optional: it replaces the source of the policy's only table.",
+            help="A CSV or Parquet file of people, then a SELECT statement on the table with the file's name; several, "
+            "separated by semicolons, are answered together for one cost. With --policy, FILE is optional: it replaces "
+            "the source of the policy's only table.",
         ),
     ],
     *,

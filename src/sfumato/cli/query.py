@@ -1,4 +1,4 @@
-"""`sfumato query`: one query on one file, or on the tables of a policy."""
+"""`sfumato query`: a query, or several together, on one file or on the tables of a policy."""
 
 import json
 from contextlib import suppress
@@ -18,6 +18,8 @@ from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.model.schema import Limits
 from sfumato.query.policy.file import load_policy
 from sfumato.query.policy.policy import Policy, csv
+from sfumato.query.sql.parsing import statements_of
+from sfumato.session.asking.batch import Batch
 from sfumato.session.asking.question import Question
 from sfumato.session.asking.saving import SavedRelease, file_for
 from sfumato.session.releases.release import Release
@@ -41,9 +43,11 @@ def ask(
     asked, stated = cost.asked, cost.stated_budget
     *file, sql = question
     with _without_ledger(tuple(file), data, stated or asked) as session:
-        planned = session.query(sql, intervals=intervals)
+        planned = _planned(session, sql, intervals=intervals)
         planned.cost(epsilon=asked.epsilon, delta=asked.delta)
         if to is not None:
+            if isinstance(planned, Batch):
+                raise ParameterError("--to", to, f"belongs to one statement; there are {len(planned)}")
             file_for(to, planned.relation, planned.desk.policy)
         if explain:
             typer.echo(planned.explain(epsilon=asked.epsilon, delta=asked.delta))
@@ -57,7 +61,17 @@ def ask(
             with Session(
                 session.policy, budget=budget, ledger=kept.ledger, must_exist=kept.must_exist
             ) as lasting:  # fmt: skip
-                _answer(lasting.query(sql, intervals=intervals), asked, as_json=as_json, to=to)
+                _answer(_planned(lasting, sql, intervals=intervals), asked, as_json=as_json, to=to)
+
+
+def _planned(session: Session, sql: str, *, intervals: bool) -> Question | Batch:
+    """A query, or several that are answered together."""
+    statements = statements_of(sql)
+    if len(statements) == 1:
+        return session.query(sql, intervals=intervals)
+    if intervals:
+        raise ParameterError("--intervals", f"{len(statements)} statements", "belongs to one statement")
+    return session.queries(statements)
 
 
 def _without_ledger(file: tuple[str, ...], data: DataOptions, budget: Budget) -> Session:
@@ -108,19 +122,25 @@ def _known_budget(ledger: str, account: str) -> Budget:
     )
 
 
-def _answer(question: Question, asked: PureDP | ApproxDP, *, as_json: bool, to: str | None) -> None:
+def _answer(question: Question | Batch, asked: PureDP | ApproxDP, *, as_json: bool, to: str | None) -> None:
     """Release and print; or release into a file, with progress on stderr."""
-    if to is None:
+    if isinstance(question, Batch):
+        releases = question.release(epsilon=asked.epsilon, delta=asked.delta)
+        documents = [{"records": one.records(), "notes": one.notes} for one in releases]
+        _print(releases[-1], {"answers": documents}, as_json=as_json, text="\n\n".join(map(repr, releases)))
+    elif to is None:
         release = question.release(epsilon=asked.epsilon, delta=asked.delta)
         _print(release, {"records": release.records()}, as_json=as_json)
-        return
-    saved = question.release(epsilon=asked.epsilon, delta=asked.delta, to=to, progress=True)
-    _print(saved, {"file": str(saved.path), "rows": len(saved)}, as_json=as_json)
+    else:
+        saved = question.release(epsilon=asked.epsilon, delta=asked.delta, to=to, progress=True)
+        _print(saved, {"file": str(saved.path), "rows": len(saved)}, as_json=as_json)
 
 
-def _print(release: Release | SavedRelease, answer: dict[str, object], *, as_json: bool) -> None:
+def _print(
+    release: Release | SavedRelease, answer: dict[str, object], *, as_json: bool, text: str | None = None
+) -> None:  # fmt: skip
     if not as_json:
-        typer.echo(repr(release))
+        typer.echo(repr(release) if text is None else text)
         return
     document = answer | {
         "confidence": release.confidence,

@@ -253,3 +253,55 @@ def test_answers_that_were_not_asked_have_no_covariance():
     for wrong in [(3, (0, 0)), (0, (0,)), (0, (0, 4)), (0, (-1, 0)), 0, (0, 1)]:
         with pytest.raises(ParameterError, match=r"group|place|answer"):
             released.covariance(wrong, (0, (0, 0)))
+
+
+# Noise that was calibrated elsewhere
+
+
+def strategy_needs(plan):
+    event = WorkloadMechanism(plan, noise_multiplier=1).event
+    return {"l2_sensitivity": event.l2_sensitivity, "l0_sensitivity": event.l0_sensitivity}
+
+
+def test_noise_may_be_calibrated_together_with_that_of_others():
+    plan = planned("marginals")
+    noise = GaussianNoise(**strategy_needs(plan), stddev=10**6)
+    assert WorkloadMechanism(plan, noise=noise).event == noise.event
+
+
+@pytest.mark.parametrize("smaller", ["l2_sensitivity", "l0_sensitivity"])
+def test_noise_for_a_smaller_sensitivity_than_the_strategy_has_is_refused(smaller):
+    plan = planned("marginals")
+    needs = strategy_needs(plan)
+    needs[smaller] -= 1
+    with pytest.raises(ParameterError, match="at least the sensitivity"):
+        WorkloadMechanism(plan, noise=GaussianNoise(**needs, stddev=10**6))
+
+
+def test_laplace_noise_hides_what_a_unit_changes_in_l1():
+    plan = planned("product", noise="laplace")
+    distance = WorkloadMechanism(plan, epsilon=1).noise.l1_sensitivity
+    WorkloadMechanism(plan, noise=laplace.Laplace(l1_sensitivity=distance, epsilon=2))
+    with pytest.raises(ParameterError, match="at least the sensitivity"):
+        WorkloadMechanism(plan, noise=laplace.Laplace(l1_sensitivity=distance - 1, epsilon=2))
+
+
+def test_noise_stands_alone():
+    plan = planned("product", noise="laplace")
+    noise = WorkloadMechanism(plan, epsilon=1).noise
+    with pytest.raises(ParameterError, match="alone"):
+        WorkloadMechanism(plan, noise=noise, epsilon=1)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("cells", [2, 9, 60])
+def test_sums_of_cells_have_half_widths_that_hold(cells):
+    """Of 4,000 sums at most 5% lie outside, with 8 standard deviations; one noise of that variance needs more."""
+    rarely = LinearQueries({}, weight="0.0001")  # so that it is not measured by itself
+    plan = plan_workload({"a": cells}, [LinearQueries({"a": "cells"}), rarely], unit=ONE_ROW, noise="laplace")
+    mechanism = WorkloadMechanism(plan, epsilon="0.1")
+    width, alone = float(mechanism.accuracy()[1].max()), _half_width(mechanism.noise, 2, "0.95")
+    exact = np.zeros(cells, dtype=np.int64)
+    errors = np.array([abs(float(mechanism.release(exact).answers[1].sum())) for _ in range(4000)])
+    assert (errors > width).mean() < 0.05 + 8 * (0.05 * 0.95 / 4000) ** 0.5
+    assert width < alone * cells**0.5 * (0.95 if cells == 2 else 0.8)

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.session.stored_keys import CASES, FILE, FORMAT, stored
+from tests.session.stored_keys import BATCHES, CASES, FILE, FILE_OF_BATCHES, FORMAT, stored, stored_batch
 
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.schema import Limits, Table, UnitPath, integer, text
@@ -15,6 +15,12 @@ FROZEN = json.loads(FILE.read_text("utf-8"))
 @pytest.mark.parametrize("name", CASES)
 def test_a_question_has_the_text_the_hash_and_the_keys_that_it_had(name):
     assert stored(CASES[name]) == FROZEN[name]
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_a_batch_has_the_keys_that_it_had(name):
+    """Also those of strategies that are found by floats."""
+    assert stored_batch(name) == json.loads(FILE_OF_BATCHES.read_text("ascii"))[name]
 
 
 def test_every_frozen_question_is_asked():

@@ -23,7 +23,7 @@ from sfumato.ledger.core.entry import Committed, Reserved, Shared
 from sfumato.ledger.core.reservations import Asked
 from sfumato.privacy.budgets import ZCDP
 from sfumato.session.asking.execution import answered
-from sfumato.session.asking.question import CONFIDENCE
+from sfumato.session.asking.question import CONFIDENCE, asked_by
 
 TENTH = sf.PureDP("0.1")
 
@@ -226,7 +226,7 @@ def test_what_was_charged_and_never_answered_is_answered_for_that_charge(tmp_pat
     with census(ledger=path) as session:
         question = session.query(f"{COUNT} WHERE age >= 30")
         prepared = question._prepared("0.1", 0, None)
-        ticket = charge(session._desk, prepared, asked=question._asked("one", prepared, CONFIDENCE))
+        ticket = charge(session._desk, prepared, asked=asked_by(session._desk, "one", prepared, CONFIDENCE))
     with census(ledger=path) as session:
         release = asked(session, 30, idempotency_key="one")
         assert release.receipt.request == ticket.reservation.request

@@ -13,7 +13,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive.gaussian import Gaussian, GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.mechanisms.base import integers, opened
-from sfumato.mechanisms.workloads.components import Query, Total
+from sfumato.mechanisms.workloads.components import Cells, Query, Total
 from sfumato.mechanisms.workloads.planning import WorkloadPlan, squared_sensitivity
 from sfumato.mechanisms.workloads.queries import Floats, row_lengths
 from sfumato.mechanisms.workloads.sensitivity import Measurement, l0_sensitivity, l1_sensitivity
@@ -96,8 +96,9 @@ class WorkloadMechanism:
         epsilon: For Laplace noise, or with a delta for Gaussian noise; above 0.
         delta: Above 0 and below 1.
         rho: For Gaussian noise, in place of epsilon and delta; above 0.
-        noise_multiplier: Standard deviation over L2 sensitivity, in place of these, where noise is calibrated together
-            with that of other releases.
+        noise_multiplier: Standard deviation over L2 sensitivity, in place of these.
+        noise: Noise that was calibrated together with that of other releases, for at least this strategy's sensitivity;
+            in place of all these.
 
     Raises:
         ParameterError: A parameter lies outside, or not exactly one of these is given.
@@ -127,17 +128,20 @@ class WorkloadMechanism:
         delta: Number | None = None,
         rho: Number | None = None,
         noise_multiplier: Number | None = None,
+        noise: Noise | None = None,
     ) -> None:
         of_kind(plan, "plan", WorkloadPlan, "a plan of plan_workload")
         given = tuple(value is not None for value in (epsilon, delta, rho, noise_multiplier))
-        if plan.noise == "laplace":
+        if noise is not None:
+            drawn = _calibrated(plan, noise, is_alone=not any(given))
+        elif plan.noise == "laplace":
             if given != (True, False, False, False):
                 raise ParameterError("epsilon", epsilon, "must be given alone, since the plan is for Laplace noise")
             distance = l1_sensitivity(plan.strategy.measurements, plan.unit)
-            noise: Noise = Laplace(l1_sensitivity=distance, epsilon=positive(epsilon or 0, "epsilon"))
+            drawn = Laplace(l1_sensitivity=distance, epsilon=positive(epsilon or 0, "epsilon"))
         else:
-            noise = _gaussian(plan, epsilon=epsilon, delta=delta, rho=rho, noise_multiplier=noise_multiplier)
-        set_fields(self, plan=plan, noise=noise)
+            drawn = _gaussian(plan, epsilon=epsilon, delta=delta, rho=rho, noise_multiplier=noise_multiplier)
+        set_fields(self, plan=plan, noise=drawn)
 
     @property
     def event(self) -> DiscreteGaussianEvent | DiscreteLaplaceEvent | PureEvent:
@@ -152,13 +156,31 @@ class WorkloadMechanism:
     def accuracy(self, confidence: Number = "0.95") -> tuple[Floats, ...]:
         """For each answer a half-width t with P(|answer − exact| ≤ t) ≥ confidence, but for the rounding of floats.
 
-        Hardly larger than needed for Gaussian noise and for answers that were measured themselves; about twice as large
-        for sums of Laplace noise at 95%.
+        Hardly larger than needed for Gaussian noise and for answers that were measured themselves; at 95% up to 1.4
+        times as large for sums of many cells with Laplace noise, and about twice for other sums of it.
         """
-        return tuple(
-            np.sqrt(weights) * (_half_width(self.noise, self._numbers(group), confidence) * (1 + RELATIVE_MARGIN))
-            for group, weights in enumerate(self._squared_weights())
+        return tuple(self._widths(group, squares, confidence) for group, squares in enumerate(self._squared_weights()))
+
+    def _widths(self, group: int, squares: Floats, confidence: Number) -> Floats:
+        """The half-widths of a group of answers, given the squares of the lengths of their weights."""
+        multiplier = self._of_cells(group)
+        if multiplier is None or not isinstance(self.noise, Laplace):
+            own = np.sqrt(squares) * _half_width(self.noise, self._numbers(group), confidence)
+        else:
+            counts = np.rint(squares * multiplier**2)
+            own = _width_of_sums(self.noise, counts, confidence) / multiplier
+        found: Floats = own * (1 + RELATIVE_MARGIN)
+        return found
+
+    def _of_cells(self, group: int) -> int | None:
+        """The multiplier of the one measurement of whose numbers answers are plain sums; None if they are none."""
+        (first, *others) = (self.plan.strategy.measurements[place] for place in self.plan.strategy.sources[group])
+        kinds = self.plan.kinds[group]
+        is_even = all(
+            isinstance(part, Cells) or (isinstance(part, Total) and kind == "total")
+            for part, kind in zip(first.components, kinds, strict=True)
         )
+        return first.multiplier if is_even and not others else None
 
     def covariance(self, first: Answer, second: Answer) -> float:
         """The covariance of the noise of two answers, each named by its group and its place in that group's array.
@@ -265,6 +287,22 @@ class WorkloadMechanism:
         return tables
 
 
+def _calibrated(plan: WorkloadPlan, noise: Noise, *, is_alone: bool) -> Noise:
+    """Noise that was handed over, if what it hides is at least what a unit can change."""
+    of_kind(noise, "noise", (Laplace, Gaussian, GaussianNoise), "Laplace, Gaussian or GaussianNoise")
+    if not is_alone:
+        raise ParameterError("noise", noise, "must be given alone, without epsilon, delta, rho or noise_multiplier")
+    measured, unit = plan.strategy.measurements, plan.unit
+    if isinstance(noise, Laplace):
+        is_enough = noise.l1_sensitivity >= l1_sensitivity(measured, unit)
+    else:
+        is_enough = noise.l2_sensitivity**2 >= squared_sensitivity(plan.strategy, unit)
+        is_enough &= noise.l0_sensitivity is None or noise.l0_sensitivity >= l0_sensitivity(measured, unit)
+    if not is_enough:
+        raise ParameterError("noise", noise, "must be for at least the sensitivity of the plan's strategy")
+    return noise
+
+
 def _gaussian(
     plan: WorkloadPlan,
     *,
@@ -304,6 +342,17 @@ def _half_width(noise: Noise, numbers: int, confidence: Number) -> float:
         return of_moments
     normal = sqrt(stddev**2 + 0.25) * NormalDist().inv_cdf(1 - float(failure) / 2)
     return min(of_moments, normal + sqrt(numbers) / 2)
+
+
+def _width_of_sums(noise: Laplace, counts: Floats, confidence: Number) -> Floats:
+    """A certain half-width of the sum of so many noises: for every t < 1 that of Chernoff's bound, Σ −ln(1 − t²)."""
+    log_ratio = float_up(log_up(2 / failure_probability(confidence)))
+    alike, places = np.unique(counts, return_inverse=True)
+    tilted = (log_ratio - np.multiply.outer(alike, np.log1p(-(_TILTS**2)))) / _TILTS
+    widths = float(noise.scale) * tilted.min(axis=1)
+    widths[alike == 1] = float(noise.accuracy(confidence))
+    found: Floats = widths[places].reshape(counts.shape)
+    return found
 
 
 def _measured(tables: Mapping[tuple[str, ...], Integers], measurement: Measurement) -> Integers:

@@ -214,9 +214,14 @@ def answer_facts(aggregate: Aggregate, *, consistent: bool = False) -> Mapping[s
     return facts
 
 
-def shown_facts(question: Presented) -> Mapping[str, Facts]:
-    """What is known of the columns that the columns of an answer read: what is released, and windows over it."""
-    released = answer_facts(question.child, consistent=question.consistent)
+def shown_facts(question: Presented, *, is_fitted: bool = False) -> Mapping[str, Facts]:
+    """What is known of the columns that the columns of an answer read: what is released, and windows over it.
+
+    Args:
+        question: What is asked.
+        is_fitted: Whether its counts and sums follow from a workload, as FLOATs.
+    """
+    released = answer_facts(question.child, consistent=question.consistent or is_fitted)
     return {**released, **{name: window_facts(window, released) for name, window in question.windows}}
 
 

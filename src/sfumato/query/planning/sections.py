@@ -35,6 +35,7 @@ from sfumato.query.statistics.measurements import (
     KeyChoice,
     Law,
     Measurement,
+    Output,
     QuantileChoice,
     Section,
     TopChoice,
@@ -109,16 +110,23 @@ class UnpricedSection:
         if self.is_selected:
             share, *shares = shares
             selection = self._selection(share)
-        sharing = self.sharing
-        pairs = zip(sharing.outputs, sharing.places, strict=True)
+        measurements = (
+            measurement_of(component, share, self.statements, self.neighboring_relation)
+            for component, share in zip(self.sharing.components, shares, strict=True)
+        )
+        return self.measured_by(tuple(measurements), selection)
+
+    def measured_by(self, measurements: tuple[Measurement, ...], selection: KeyChoice | None = None) -> Section:
+        """The section, with a measurement of each of its components."""
+        statistics = range(len(self.sharing.places))
         return Section(
-            keys=self.keys, selection=selection, statements=self.statements,
-            measurements=tuple(
-                measurement_of(component, share, self.statements, self.neighboring_relation)
-                for component, share in zip(sharing.components, shares, strict=True)
-            ),
-            outputs=tuple(chain.from_iterable(outputs(places) for outputs, places in pairs)),
+            keys=self.keys, selection=selection, statements=self.statements, measurements=measurements,
+            outputs=tuple(chain.from_iterable(map(self.outputs, statistics))),
         )  # fmt: skip
+
+    def outputs(self, statistic: int) -> tuple[Output, ...]:
+        """The outputs of one of its statistics."""
+        return self.sharing.outputs[statistic](self.sharing.places[statistic])
 
     def _selection(self, share: Share) -> KeyChoice:
         main = self.statements[0]

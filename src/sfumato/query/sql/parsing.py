@@ -247,6 +247,19 @@ def split_statements(tokens: Sequence[Token]) -> list[list[Token]]:
     return [statement for statement in statements if statement]
 
 
+def statements_of(text: str) -> list[str]:
+    """The statements of a text, which semicolons separate; those inside of texts and names do not.
+
+    Raises:
+        ParameterError: It is empty, too long, no Unicode, or ends within a literal.
+
+    Example:
+        >>> statements_of("SELECT ';' AS x; SELECT 2;")
+        ["SELECT ';' AS x", 'SELECT 2']
+    """
+    return [text[words[0].start : words[-1].end + 1] for words in split_statements(tokens_of(text))]
+
+
 def shown(node: object) -> str:
     """A fragment of the query as SQL, shortened."""
     if isinstance(node, exp.Expr):

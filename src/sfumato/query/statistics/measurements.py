@@ -28,8 +28,10 @@ from sfumato.query.statistics.estimates import (
     Measured,
     by_row,
     figures_of,
+    shared,
     within,
 )
+from sfumato.query.statistics.workloads import FittedCells
 
 AdditiveNoise: TypeAlias = Laplace | GaussianNoise
 Law: TypeAlias = Literal["laplace", "gaussian"]
@@ -89,7 +91,7 @@ class TopChoice:
         return _of_rows(self.mechanism.event, self.mechanism.epsilon, self.rows)
 
 
-Measurement: TypeAlias = Additive | QuantileChoice | TopChoice
+Measurement: TypeAlias = Additive | QuantileChoice | TopChoice | FittedCells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +158,11 @@ class Section:
         """All that it releases."""
         chosen = () if self.selection is None else (self.selection.event,)
         return (*chosen, *(measurement.event for measurement in self.measurements))
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether all of its numbers follow from workloads that others share."""
+        return any(isinstance(measurement, FittedCells) for measurement in self.measurements)
 
     def error(self, measurement: int, confidence: Fraction) -> float:
         """How far the noise of a measurement moves each of its numbers, at a confidence; infinite where ε is 0."""
@@ -268,6 +275,60 @@ class CenteredOutput(SumOutput):
     def terms(self) -> tuple[tuple[Place, int], ...]:
         """The sum, and the count."""
         return ((self.total, 0), 1), ((self.count, 0), self.middle)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittedOutput(Output):
+    """A count or a sum that follows from workloads: of such numbers, each times a factor; a FLOAT.
+
+    Attributes:
+        name: Its column.
+        terms: Its numbers and their factors.
+        resolution: What 1 of them is.
+        running: Windows that are running sums of it, with the queries of the workload that they are.
+    """
+
+    stored: ClassVar = Names("FittedOutput", "terms", "resolution", unwritten=("name", "running"))
+
+    name: str
+    terms: tuple[tuple[int, int], ...]
+    resolution: Fraction
+    running: tuple[tuple[str, int], ...] = ()
+
+    def reaches(self, section: Section, confidence: Fraction, window: str | None = None) -> list[float]:
+        """How far the noise moves it in each group, at most with a confidence; or a running sum of it."""
+        apart = shared(confidence, len(self.terms))
+        total = np.zeros(1)
+        for measurement, factor in self.terms:
+            cells = self._cells(section, measurement)
+            group = cells.group if window is None else dict(self.running)[window]
+            widths = cells.by_group(cells.workload.widths(apart)[group], section.keys)
+            total = total + abs(factor) * np.array(widths)
+        return [float(width) for width in total * float(self.resolution)]
+
+    def estimator(self, section: Section, confidence: Fraction, *, size: int | None = None) -> Estimator:
+        """A fitted number of steps times the resolution, plus or minus the error of the noise."""
+        reaches, step = self.reaches(section, confidence), float(self.resolution)
+
+        def estimate(measured: Measured) -> Sequence[AnswerValue]:
+            rows = zip(*(measured[own] for own, _ in self.terms), strict=True)
+            factors = [factor for _, factor in self.terms]
+            values = [step * sum(f * own[0] for f, own in zip(factors, row, strict=True)) for row in rows]
+            pairs = list(zip(values, reaches, strict=True))
+            return within(values, [value - reach for value, reach in pairs], [value + reach for value, reach in pairs])
+
+        return estimate
+
+    def forecast(self, section: Section, confidence: Fraction, *, size: int) -> Forecast:
+        """The error of the noise in the group in which it is largest, whatever the data."""
+        return Forecast(column=self.name, half_width=max(self.reaches(section, confidence)))
+
+    @staticmethod
+    def _cells(section: Section, measurement: int) -> FittedCells:
+        cells = section.measurements[measurement]
+        if not isinstance(cells, FittedCells):
+            raise TypeError("a fitted number is one of a workload")
+        return cells
 
 
 def estimators(section: Section, confidence: Fraction, *, size: int | None = None) -> tuple[Estimator, ...]:

@@ -7,7 +7,7 @@ from sfumato.query.statistics.counts import CountDistinct, CountRows, CountUnits
 from sfumato.query.statistics.deviations import AbsoluteDeviation
 from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.means import Mean, Sum
-from sfumato.query.statistics.measurements import CenteredOutput, LinearOutput, Output
+from sfumato.query.statistics.measurements import CenteredOutput, FittedOutput, LinearOutput, Output
 from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.statistic import Spelling, Statistic
 from sfumato.query.statistics.top_values import TopValues
@@ -23,6 +23,7 @@ STATISTICS: Final[tuple[type[Statistic], ...]] = (
 OUTPUTS: Final[tuple[type[Output], ...]] = (
     LinearOutput,
     CenteredOutput,
+    FittedOutput,
     *dict.fromkeys(output for statistic in STATISTICS for output in statistic.outputs),
 )
 """Every class of output."""

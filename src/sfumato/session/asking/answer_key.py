@@ -5,7 +5,7 @@ What classes, fields and members of enumerations are called here is hashed, what
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from enum import Enum
 from fractions import Fraction
@@ -23,6 +23,7 @@ from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
 from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
 from sfumato.privacy.codec import Json, encode_event, encode_guarantee
+from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, EachRow, UnitColumn
 from sfumato.privacy.stored_names import Names, StoredNames
 from sfumato.query.analysis.stability import Sensitivity
@@ -44,10 +45,12 @@ from sfumato.query.model.statement import (
     ValueCount,
     Values,
 )
+from sfumato.query.planning.batch import BatchPlan
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.policy.policy import Policy
 from sfumato.query.statistics.measurements import Additive, KeyChoice, QuantileChoice, Section, TopChoice
 from sfumato.query.statistics.registry import OUTPUTS
+from sfumato.query.statistics.workloads import FittedCells, Workload
 
 PLANS: Final = StoredNames[Any](
     "plan",
@@ -68,6 +71,7 @@ PLANS: Final = StoredNames[Any](
         Additive: Names("Additive", "statement", "measures", "sensitivity", "mechanism"),
         QuantileChoice: Names("QuantileChoice", "statement", "mechanism", "rows"),
         TopChoice: Names("TopChoice", "statement", "mechanism", "rows"),
+        FittedCells: Names("FittedCells", "statement", "axes", "group", unwritten=("workload", "running")),
         Laplace: Names(
             "Laplace",
             "l1_sensitivity",
@@ -147,22 +151,56 @@ def answer_key(policy: Policy, plan: PrivatePlan, question: str, tables: Mapping
         tables: How the tables are declared that it reads, in this order.
     """
     bounds = plan.bounds
-    written = {name: policy.sources[name].csv or DEFAULT_FORMAT for name in tables}
-    formats = {name: declared_text(csv) for name, csv in written.items() if csv != DEFAULT_FORMAT}
     document = {
         "question": question,
         "sections": [_section(section) for section in plan.sections],
         "bounds": None if bounds is None else [_section(bounds.section), bounds.law, encode_guarantee(bounds.rest)],
-        "tables": list(tables.values()),
         "event": encode_event(plan.event),
-        "charge": encode_guarantee(plan.charge),
+        **_circumstances(policy, plan.charge, tables),
+    }
+    digest = _digest(document)
+    return digest if plan.edition is Edition.FIRST else f"{plan.edition}:{digest}"
+
+
+def batch_key(policy: Policy, plan: BatchPlan, questions: Sequence[str], tables: Mapping[str, str]) -> str:
+    """All that the answers to a batch depend on.
+
+    A strategy is found by floats, which may differ in a last digit elsewhere. So noise is not hashed where there is
+    one: its scale follows from the rest.
+
+    Args:
+        policy: What the owner declares.
+        plan: What would be released.
+        questions: The canonical forms of the questions, in their order.
+        tables: How the tables are declared that it reads, in this order.
+    """
+    document: dict[str, Json] = {
+        "batch": list(questions),
+        "sections": [_without_scales(one) if plan.workloads else _section(one) for one in plan.sections],
+        "workloads": [_workload(one) for one in plan.workloads],
+        "places": [list(own) for own in plan.places],
+        "event": None if plan.workloads else encode_event(plan.event),
+        **_circumstances(policy, plan.charge, tables),
+    }
+    return f"{Edition.LATEST}:{_digest(document)}"
+
+
+def _circumstances(policy: Policy, charge: PureDP | ApproxDP, tables: Mapping[str, str]) -> dict[str, Json]:
+    """Price, declarations, formats and versions."""
+    written = {name: policy.sources[name].csv or DEFAULT_FORMAT for name in tables}
+    formats = {name: declared_text(csv) for name, csv in written.items() if csv != DEFAULT_FORMAT}
+    found: dict[str, Json] = {
+        "tables": list(tables.values()),
+        "charge": encode_guarantee(charge),
         "relation": policy.neighboring_relation.value,
         "policy": policy.version,
         "data": policy.data_version,
-        **({"formats": formats} if formats else {}),  # without them the key is that of earlier versions
     }
-    digest = sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
-    return digest if plan.edition is Edition.FIRST else f"{plan.edition}:{digest}"
+    return found | ({"formats": dict(formats)} if formats else {})  # without them the key is that of earlier versions
+
+
+def _digest(document: Mapping[str, Json]) -> str:
+    return sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def is_of_latest_edition(key: str) -> bool:
@@ -219,6 +257,24 @@ def _section(section: Section) -> Json:
     """What is measured, how, and what is made of it; which rows and expressions those are says the query itself."""
     statements: Json = list(map(_figures, map(_MEASURED, section.statements)))
     return [statements, _figures((section.selection, section.measurements, section.outputs))]
+
+
+def _without_scales(section: Section) -> Json:
+    """The same without the scales of noise, which are calibrated together with that of a strategy."""
+    measured: list[Json] = []
+    for one in section.measurements:
+        own = _figures(one) if isinstance(one, FittedCells) else [PLANS.of(one.mechanism).tag, one.statement]
+        measured.append(own)
+    statements: Json = list(map(_figures, map(_MEASURED, section.statements)))
+    return [statements, _figures(section.selection), measured, _figures(section.outputs)]
+
+
+def _workload(workload: Workload) -> Json:
+    """What is asked of a workload, and which strategy answers it; not the numbers of that."""
+    plan = workload.mechanism.plan
+    queries: Json = [[str(one.weight), dict[str, Json](one.kinds)] for one in plan.workload]
+    noise = PLANS.of(workload.mechanism.noise).tag
+    return [_figures(_MEASURED(workload.statement)), queries, plan.strategy.name, noise]
 
 
 def _figures(value: Any) -> Json:

@@ -16,12 +16,13 @@ from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.statement import Statement
+from sfumato.query.planning.batch import BatchPlan
 from sfumato.query.planning.plan import PrivatePlan, with_chosen_bounds
 from sfumato.query.statistics.measurements import Section
 from sfumato.session.asking import planning
 from sfumato.session.asking.planning import (
+    AnyPrepared,
     Planning,
-    Prepared,
     StoredAnswer,
     Ticket,
     answer_to,
@@ -32,7 +33,7 @@ from sfumato.session.asking.planning import (
     readable,
 )
 from sfumato.session.releases.receipt import Receipt
-from sfumato.session.releases.releasing import Released, Run, Stream, release
+from sfumato.session.releases.releasing import Released, Run, Stream, release, release_together
 from sfumato.session.releases.stored import encode_released
 from sfumato.version import __version__
 
@@ -51,7 +52,7 @@ class Desk(Planning):
     engine: Engine
 
 
-def answered(desk: Desk, prepared: Prepared, *, asked: Asked, keep: Keep | None = None) -> StoredAnswer:
+def answered(desk: Desk, prepared: AnyPrepared, *, asked: Asked, keep: Keep | None = None) -> StoredAnswer:
     """The answer to a question: the stored one for nothing, else one that is charged.
 
     Args:
@@ -166,14 +167,18 @@ def _drawn(desk: Desk, ticket: Ticket, keep: Keep | None) -> dict[str, Json]:
     def stream(statement: Statement, size: int) -> Generator[Secret[ExactGroups], None, None]:
         return batches_of(desk.engine, statement, salt=salt, size=size)
 
-    first = None if plan.bounds is None else release(plan.bounds.section, run)
-    final = plan if first is None else final_plan(desk, plan, first)
-    sections: list[Json] = []
-    for section in final.sections:
-        one = encode_released(release(section, run)) if keep is None else keep(final, section, run, stream)
-        sections.append(one)
-    receipt = _receipt(desk, ticket).to_dict()
-    return {"bounds": None if first is None else encode_released(first), "sections": sections, "receipt": receipt}
+    bounds: Json = None
+    if isinstance(plan, BatchPlan):
+        sections = list(map(encode_released, release_together(plan.sections, plan.workloads, run)))
+    else:
+        first = None if plan.bounds is None else release(plan.bounds.section, run)
+        final = plan if first is None else final_plan(desk, plan, first)
+        bounds = None if first is None else encode_released(first)
+        sections = [
+            encode_released(release(section, run)) if keep is None else keep(final, section, run, stream)
+            for section in final.sections
+        ]
+    return {"bounds": bounds, "sections": sections, "receipt": _receipt(desk, ticket).to_dict()}
 
 
 def final_plan(desk: Planning, plan: PrivatePlan, first: Released) -> PrivatePlan:

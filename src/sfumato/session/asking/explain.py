@@ -52,6 +52,7 @@ from sfumato.query.statistics.measurements import (
     Section,
     TopChoice,
 )
+from sfumato.query.statistics.workloads import FittedCells, Workload
 from sfumato.session.asking.forecast import forecast
 
 
@@ -142,8 +143,18 @@ def _measurement(measurement: Measurement, section: Section, unit: str) -> str:
                 f"top {top.k}: report noisy max, discrete Laplace of scale {decimal_text(top.scale)}, "
                 f"{_per_row(top.epsilon, measurement.rows, unit)}"
             )
+        case FittedCells(workload=workload):
+            return f"{_measure(workload.statement.measures[0])}: {_strategy(workload)}"
         case _:
             assert_never(measurement)
+
+
+def _strategy(workload: Workload) -> str:
+    """How a workload is measured; its noise is that of what is measured, not of answers."""
+    plan = workload.mechanism.plan
+    keys = " × ".join(f"{len(key.values or ()):,}" for key in workload.statement.keys) or "1"
+    numbers = _counted(plan.strategy.size, "number")
+    return f"by the strategy {plan.strategy.name!r}: {numbers} with one noise, of a histogram of {keys} cells"
 
 
 def _per_row(epsilon: Fraction, rows: int, unit: str) -> str:

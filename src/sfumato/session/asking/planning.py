@@ -5,12 +5,12 @@ gateway that has the policy and the ledger, and neither data nor an engine, can 
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from sfumato.engines.base import one_place
 from sfumato.errors import (
@@ -30,12 +30,13 @@ from sfumato.privacy.codec import Json
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.query.model.facts import Edition
 from sfumato.query.model.relations import PeoplePart, Relation, Source, inputs, tables_of
+from sfumato.query.planning.batch import BatchPlan, compile_batch
 from sfumato.query.planning.plan import PrivatePlan, compile_plan
-from sfumato.query.planning.questions import Aggregate
+from sfumato.query.planning.questions import Aggregate, Presented
 from sfumato.query.policy.policy import Policy
 from sfumato.query.printing.canonical import question_hash, question_text
 from sfumato.query.statistics.measurements import Law
-from sfumato.session.asking.answer_key import answer_key, declared_tables, is_of_latest_edition
+from sfumato.session.asking.answer_key import answer_key, batch_key, declared_tables, is_of_latest_edition
 from sfumato.session.releases.receipt import receipt_from_dict
 
 LEASE = 30.0
@@ -67,9 +68,12 @@ class Planning:
         set_fields(self, declared=declared_tables(self.policy))
 
 
+Plan_co = TypeVar("Plan_co", PrivatePlan, BatchPlan, covariant=True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """A planned question: its cost is known, and nothing has happened yet.
+class Prepared(Generic[Plan_co]):
+    """A planned question, or several together: the cost is known, and nothing has happened yet.
 
     Attributes:
         plan: What would be released.
@@ -79,18 +83,21 @@ class Prepared:
         part: The part of a partition that it reads, if it reads no other.
     """
 
-    plan: PrivatePlan
+    plan: Plan_co
     text: str
     question: str
     key: str
     part: PartitionPart | None
 
 
+AnyPrepared: TypeAlias = Prepared[PrivatePlan] | Prepared[BatchPlan]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
     """A prepared query that was charged."""
 
-    prepared: Prepared
+    prepared: AnyPrepared
     reservation: Reservation
 
 
@@ -111,7 +118,7 @@ def prepare(
     part: PartitionPart | None = None,
     law: Law | None = None,
     first: Aggregate | None = None,
-) -> Prepared:
+) -> Prepared[PrivatePlan]:
     """Plan a query for at most `total`; no data, no charge.
 
     An answer that was bought by earlier rules is still the answer: then the plan is the one by which it was bought.
@@ -131,19 +138,9 @@ def prepare(
             in several engines.
     """
     admitted(total)
-    tables = tables_of(question.child.child)
-    for table in tables:  # relations carry their tables with them; those of another session may have laxer limits
-        if planning.policy.tables.get(table.name) != table:
-            raise ParameterError(
-                "table", table.name, "must belong to this session; each session queries its own tables"
-            )
-    if planning.places:
-        one_place(tables, planning.places)
-    if part is not None:
-        _check_part(question, part)
-    declared = {table.name: planning.declared[table.name] for table in tables}
+    declared = _declared(planning, question, part)
 
-    def planned(edition: Edition) -> Prepared:
+    def planned(edition: Edition) -> Prepared[PrivatePlan]:
         relation = planning.policy.neighboring_relation
         asked = first if edition is Edition.FIRST and first is not None else question
         plan = compile_plan(asked, total, neighboring_relation=relation, law=law, edition=edition)
@@ -155,7 +152,65 @@ def prepare(
     return _bought_before(planning, planned) or latest
 
 
-def _bought_before(planning: Planning, planned: Callable[[Edition], Prepared]) -> Prepared | None:
+def prepare_batch(
+    planning: Planning,
+    questions: Sequence[Presented],
+    *,
+    text: str,
+    total: PureDP | ApproxDP,
+    part: PartitionPart | None = None,
+    law: Law | None = None,
+) -> Prepared[BatchPlan]:
+    """Plan several queries for at most `total` together; no data, no charge.
+
+    Args:
+        planning: Who plans.
+        questions: What is released and how it is shown.
+        text: The queries as people read them.
+        total: The most that all of them may cost together.
+        part: The part of a partition that they read, if they read no other.
+        law: The distribution that additive noise must have; None takes the better one.
+
+    Raises:
+        ParameterError: A table is of another session.
+        NotPrivateError: They would be charged to a part of a partition, and read people outside of it; or their tables
+            are in several engines.
+    """
+    admitted(total)
+    declared: dict[str, str] = {}
+    for question in questions:
+        declared |= _declared(planning, question.child, part)
+    if planning.places:
+        one_place((planning.policy.tables[name] for name in declared), planning.places)
+    plan = compile_batch(questions, total, neighboring_relation=planning.policy.neighboring_relation, law=law)
+    written = [question_text(one.question) for one in plan.plans]
+    key = batch_key(planning.policy, plan, written, declared)
+    return Prepared(plan=plan, text=text, question=question_hash("\n".join(written)), key=key, part=part)
+
+
+def _declared(planning: Planning, question: Aggregate, part: PartitionPart | None) -> dict[str, str]:
+    """How the tables are declared that a question may read.
+
+    Raises:
+        ParameterError: One is of another session.
+        NotPrivateError: They are in several engines, or hold people outside of the part that is charged.
+    """
+    tables = tables_of(question.child.child)
+    for table in tables:  # relations carry their tables with them; those of another session may have laxer limits
+        if planning.policy.tables.get(table.name) != table:
+            raise ParameterError(
+                "table", table.name, "must belong to this session; each session queries its own tables"
+            )
+    if planning.places:
+        one_place(tables, planning.places)
+    if part is not None:
+        _check_part(question, part)
+    return {table.name: planning.declared[table.name] for table in tables}
+
+
+def _bought_before(
+    planning: Planning, planned: Callable[[Edition], Prepared[PrivatePlan]]
+) -> Prepared[PrivatePlan] | None:  # fmt: skip
     """The query as it was planned by the first rules, if the account has its answer since then.
 
     Versions of the package go one way: where one that knows only the first rules wrote to a ledger that began by later
@@ -202,7 +257,7 @@ def _people(relation: Relation) -> Iterator[Source | PeoplePart]:
         yield from _people(inner)
 
 
-def charge(planning: Planning, prepared: Prepared, *, asked: Asked = NOBODY) -> Ticket | StoredAnswer:
+def charge(planning: Planning, prepared: AnyPrepared, *, asked: Asked = NOBODY) -> Ticket | StoredAnswer:
     """Pay for a query that nobody is at work on; or find its answer, which is stored or soon will be.
 
     **Guarantee**: of all that ask at once on an account, in any number of threads, processes and hosts, one is charged,
@@ -260,7 +315,7 @@ def answer_to(planning: Planning, answer: dict[str, Any], *, asked: Asked, paid:
     return StoredAnswer(answer=answer, is_reused=request != paid and (before is None or request != before.request))
 
 
-def _shared(planning: Planning, prepared: Prepared, *, asked: Asked) -> Reservation | None:
+def _shared(planning: Planning, prepared: AnyPrepared, *, asked: Asked) -> Reservation | None:
     """Charge this account for the answer that another one of the dataset has, if there is one, and keep it here.
 
     The receipt that is kept is this account's own, as if the query had been asked anew; which version drew the answer,
@@ -277,7 +332,7 @@ def _shared(planning: Planning, prepared: Prepared, *, asked: Asked) -> Reservat
     )  # fmt: skip
 
 
-def own_answer(prepared: Prepared, answer: Any, reservation: Reservation) -> dict[str, Json]:
+def own_answer(prepared: AnyPrepared, answer: Any, reservation: Reservation) -> dict[str, Json]:
     """The answer of another account with the receipt of a reservation: as if the query had been asked anew."""
     receipt = replace(
         receipt_from_dict(answer["receipt"]), question=prepared.text, request=reservation.request,
@@ -286,7 +341,7 @@ def own_answer(prepared: Prepared, answer: Any, reservation: Reservation) -> dic
     return {**answer, "receipt": receipt.to_dict()}
 
 
-def stored(planning: Planning, prepared: Prepared) -> dict[str, Any] | None:
+def stored(planning: Planning, prepared: AnyPrepared) -> dict[str, Any] | None:
     """The answer that was given to the same query before, if any."""
     answer = planning.ledger.answer(planning.account, prepared.key)
     return None if answer is None else readable(planning, answer)
@@ -305,12 +360,12 @@ def readable(planning: Planning, answer: Json) -> dict[str, Any]:
     )
 
 
-def is_under_way(planning: Planning, prepared: Prepared) -> bool:
+def is_under_way(planning: Planning, prepared: AnyPrepared) -> bool:
     """Whether there is an answer by now, or somebody else is at work on it."""
     return stored(planning, prepared) is not None or _flies(planning, prepared)
 
 
-def _flies(planning: Planning, prepared: Prepared) -> bool:
+def _flies(planning: Planning, prepared: AnyPrepared) -> bool:
     return planning.ledger.flight(planning.account, prepared.key) is not None
 
 

@@ -1,6 +1,6 @@
 """`Question`: a plan and a desk. Its cost and error are free to ask; `release` spends."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
@@ -25,7 +25,7 @@ from sfumato.session.asking.answer_key import request_body
 from sfumato.session.asking.execution import Desk, answered, final_plan
 from sfumato.session.asking.explain import explain, programs
 from sfumato.session.asking.forecast import forecast, least_epsilon
-from sfumato.session.asking.planning import Prepared, StoredAnswer, prepare
+from sfumato.session.asking.planning import AnyPrepared, Prepared, StoredAnswer, prepare
 from sfumato.session.asking.saving import SavedRelease, file_for, kept_in_files, progress_shown, write_answer
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.receipt import Receipt, receipt_from_dict
@@ -81,7 +81,7 @@ class Question:
             size: The number of values that means are assumed to cover; default: 1,000.
         """
         plan = self._prepared(epsilon, delta, mechanism).plan
-        return forecast(plan, confidence=_checked(confidence), size=_checked_size(size))
+        return forecast(plan, confidence=checked_confidence(confidence), size=checked_size(size))
 
     def explain(
         self, *, epsilon: Number = 1, delta: Number = 0, mechanism: Law | None = None, sql: bool = False
@@ -119,7 +119,7 @@ class Question:
         Raises:
             ParameterError: An unknown column, or no ε is enough.
         """
-        share, presumed = _checked(confidence), _checked_size(size)
+        share, presumed = checked_confidence(confidence), checked_size(size)
         return least_epsilon(
             lambda epsilon: forecast(self._prepared(epsilon, delta, mechanism).plan, confidence=share, size=presumed),
             error,
@@ -193,12 +193,7 @@ class Question:
             BudgetExceededError: Too little budget remains; nothing was spent and no data was read.
             EngineError: The engine failed after the charge; nothing is refunded.
         """
-        share, known = _checked(confidence), _checked_size(size)
-        if share > OF_INTERVALS and buys_interval(self.relation):  # an interval would be called surer than it is
-            requirement = (
-                "is above 0.95, the confidence of intervals of quantiles; leave out the confidence or the intervals"
-            )
-            raise ParameterError("confidence", float(share), requirement)
+        share, known = checked_confidence(confidence, self.relation), checked_size(size)
         if (epsilon is None) == (error is None):
             raise ParameterError("epsilon", epsilon, "give either epsilon=1 or a target such as error={...}")
         if epsilon is None:
@@ -206,43 +201,26 @@ class Question:
         flag(progress, "progress")
         path = None if to is None else file_for(to, self.relation, self.desk.policy)
         prepared = self._prepared(epsilon, delta, mechanism)
-        asked = self._asked(idempotency_key, prepared, share)
+        asked = asked_by(self.desk, idempotency_key, prepared, share)
         with progress_shown("groups released", shown=progress) as hear:
             keep = None if path is None else kept_in_files(self.desk.ledger.attachments, hear)
             found = answered(self.desk, prepared, asked=asked, keep=keep)
         if path is None:
-            return self._release(prepared.plan, found, share, known)
+            final = self._final(prepared.plan, found.answer)
+            notes = _notes(prepared.plan, final)
+            sections = found.answer["sections"]
+            return release_of(self, final, found, sections, confidence=share, size=known, notes=notes)
         return self._saved(path, prepared.plan, found, share)
 
     def __repr__(self) -> str:
         """Nothing of the desk: there are the sources."""
         return f"<Question: {self.text}>"
 
-    def _prepared(self, epsilon: Number, delta: Number, mechanism: Law | None) -> Prepared:
+    def _prepared(self, epsilon: Number, delta: Number, mechanism: Law | None) -> Prepared[PrivatePlan]:
         total = guarantee(epsilon, delta)
         return prepare(
             self.desk, self.relation.child, text=self.text, total=total, part=self.part, law=mechanism,
             first=by_first_rules(self.relation),
-        )  # fmt: skip
-
-    def _asked(self, idempotency_key: object, prepared: Prepared, confidence: Fraction) -> Asked:
-        """Who asks, under which key, and a hash of all that a receipt and an answer under it say."""
-        if idempotency_key is None:
-            return Asked(principal=self.desk.account)
-        if not isinstance(idempotency_key, str) or not idempotency_key:  # it could not be written down
-            raise ParameterError("idempotency_key", idempotency_key, "must be text that is not empty")
-        body = request_body(prepared.key, self.text, prepared.part, confidence)
-        return Asked(principal=self.desk.account, idempotency_key=idempotency_key, body=body)
-
-    def _release(self, plan: PrivatePlan, answered: StoredAnswer, confidence: Fraction, size: int | None) -> Release:
-        answer, reused = answered.answer, answered.is_reused
-        final, attachments = self._final(plan, answer), self.desk.ledger.attachments
-        released = [decode_section(one, attachments) for one in answer["sections"]]
-        shown = present(self.relation, final, released, confidence, size=size)
-        return Release(
-            keys=shown.keys, statistics=shown.statistics, kinds=shown.kinds, groups=shown.groups,
-            estimates=shown.estimates, confidence=float(confidence), receipt=self._receipt(answer, reused=reused),
-            reused=reused, notes=_notes(plan, final), histograms=_histograms(self.relation),
         )  # fmt: skip
 
     def _saved(self, path: Path, plan: PrivatePlan, answered: StoredAnswer, confidence: Fraction) -> SavedRelease:
@@ -253,7 +231,7 @@ class Question:
         )  # fmt: skip
         return SavedRelease(
             path=path, row_count=count, keys=columns.head.keys, statistics=columns.head.statistics,
-            confidence=float(confidence), receipt=self._receipt(answer, reused=reused), reused=reused,
+            confidence=float(confidence), receipt=_receipt(self.desk, answer, reused=reused), reused=reused,
             notes=_notes(plan, final),
         )  # fmt: skip
 
@@ -261,12 +239,6 @@ class Question:
         """The plan with the bounds that were chosen for it."""
         bounds = answer["bounds"]
         return plan if bounds is None else final_plan(self.desk, plan, decode_released(bounds))
-
-    def _receipt(self, answer: dict[str, Any], *, reused: bool) -> Receipt:
-        receipt = receipt_from_dict(answer["receipt"])
-        if not reused:
-            return receipt
-        return replace(receipt, remaining=self.desk.ledger.remaining(self.desk.account))
 
 
 def _histograms(question: Presented) -> tuple[Binned, ...]:
@@ -300,14 +272,65 @@ def _notes(plan: PrivatePlan, final: PrivatePlan) -> tuple[str, ...]:
     return (*chosen, *notes)
 
 
-def _checked(confidence: Number) -> Fraction:
-    """A confidence as the rational it says, before anything is spent."""
+def asked_by(desk: Desk, idempotency_key: object, prepared: AnyPrepared, confidence: Fraction) -> Asked:
+    """Who asks, under which key, and a hash of all that a receipt and an answer under it say."""
+    if idempotency_key is None:
+        return Asked(principal=desk.account)
+    if not isinstance(idempotency_key, str) or not idempotency_key:  # it could not be written down
+        raise ParameterError("idempotency_key", idempotency_key, "must be text that is not empty")
+    body = request_body(prepared.key, prepared.text, prepared.part, confidence)
+    return Asked(principal=desk.account, idempotency_key=idempotency_key, body=body)
+
+
+def release_of(
+    question: Question,
+    plan: PrivatePlan,
+    answered: StoredAnswer,
+    sections: Sequence[Any],
+    *,
+    confidence: Fraction,
+    size: int | None,
+    notes: tuple[str, ...] = (),
+) -> Release:
+    """The answer to one query, of sections as they are stored.
+
+    Args:
+        question: The query.
+        plan: Its plan, with the bounds that were chosen for it.
+        answered: The stored answer that has it, perhaps among others.
+        sections: What was released of each of its sections.
+        confidence: Of every interval.
+        size: How many values a group is presumed to have; None: unknown.
+        notes: What else is to be said of it.
+    """
+    desk, answer, reused = question.desk, answered.answer, answered.is_reused
+    released = [decode_section(one, desk.ledger.attachments) for one in sections]
+    shown = present(question.relation, plan, released, confidence, size=size)
+    return Release(
+        keys=shown.keys, statistics=shown.statistics, kinds=shown.kinds, groups=shown.groups,
+        estimates=shown.estimates, confidence=float(confidence), receipt=_receipt(desk, answer, reused=reused),
+        reused=reused, notes=notes, histograms=_histograms(question.relation),
+    )  # fmt: skip
+
+
+def _receipt(desk: Desk, answer: dict[str, Any], *, reused: bool) -> Receipt:
+    receipt = receipt_from_dict(answer["receipt"])
+    return replace(receipt, remaining=desk.ledger.remaining(desk.account)) if reused else receipt
+
+
+def checked_confidence(confidence: Number, asked: Presented | None = None) -> Fraction:
+    """A confidence as the rational it says, before anything is spent; not above that of intervals that are bought."""
     share = exact(confidence, "confidence")
     if not 0 < share < 1:
         raise ParameterError("confidence", confidence, "must lie between 0 and 1, such as 0.95")
+    if asked is not None and share > OF_INTERVALS and buys_interval(asked):  # it would be called surer than it is
+        requirement = (
+            "is above 0.95, the confidence of intervals of quantiles; leave out the confidence or the intervals"
+        )
+        raise ParameterError("confidence", float(share), requirement)
     return share
 
 
-def _checked_size(size: int | None) -> int | None:
+def checked_size(size: int | None) -> int | None:
     """How many values are presumed."""
     return None if size is None else positive_integer(size, "size")

@@ -10,7 +10,7 @@ from sfumato.errors import LedgerError, ParameterError
 from sfumato.ledger.core.entry import Opened, PartitionPart
 from sfumato.ledger.core.windows import Window
 from sfumato.noise.entropy import random_bytes
-from sfumato.numeric.arguments import is_one_of, of_kind
+from sfumato.numeric.arguments import is_one_of, listed, of_kind
 from sfumato.numeric.rationals import Number, exact, flag, positive_integer
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.neighbors import EachRow
@@ -20,7 +20,9 @@ from sfumato.query.planning.questions import Presented, with_intervals
 from sfumato.query.printing.describe import described
 from sfumato.query.python.frame import Frame
 from sfumato.query.sql.options import Options, parse_options
+from sfumato.query.sql.parsing import statements_of
 from sfumato.query.sql.questions import parse_question
+from sfumato.session.asking.batch import Batch
 from sfumato.session.asking.execution import Desk
 from sfumato.session.asking.planning import charged_part
 from sfumato.session.asking.question import Question
@@ -101,6 +103,35 @@ class View:
         asked = self._question(body, options, text=sql, parameters=parameters, intervals=intervals)
         stated = _once("delta", delta, options.delta)
         return asked.release(epsilon=_once("epsilon", epsilon, options.epsilon), delta=0 if stated is None else stated)
+
+    def queries(self, questions: str | Iterable[str | Question]) -> Batch:
+        """Several queries to answer together, for one cost, which are not answered yet; see `Batch`.
+
+        Args:
+            questions: SELECT statements, or queries of this session, at least one; or a text with several statements,
+                which semicolons separate.
+
+        Raises:
+            ParameterError: One does not parse or is of another session, or there is none.
+            NotPrivateError: One cannot be answered privately.
+        """
+        asked = statements_of(questions) if isinstance(questions, str) else listed(questions, "questions", of="queries")
+        return Batch([self.query(one) if isinstance(one, str) else one for one in asked])
+
+    def batch(
+        self, questions: str | Iterable[str | Question], *, epsilon: Number, delta: Number = 0
+    ) -> tuple[Release, ...]:  # fmt: skip
+        """Answer several queries together, for one cost: `queries(questions).release(...)`.
+
+        Args:
+            questions: As for `queries`.
+            epsilon: The total ε of all queries together; there is no default.
+            delta: The total δ.
+
+        Raises:
+            ParameterError: As for `queries`.
+        """
+        return self.queries(questions).release(epsilon=epsilon, delta=delta)
 
     def _question(
         self, body: str, options: Options, *, text: str, parameters: Parameters, intervals: bool = False

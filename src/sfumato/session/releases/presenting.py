@@ -19,7 +19,7 @@ from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.planning.questions import Presented, shown_facts
 from sfumato.query.planning.windows import OrderKey
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, estimated, shared
-from sfumato.query.statistics.measurements import SumOutput, estimators
+from sfumato.query.statistics.measurements import FittedOutput, SumOutput, estimators
 from sfumato.query.values.cells import Cell
 from sfumato.query.values.evaluation import evaluate
 from sfumato.session.releases.consistency import consistent_figures
@@ -175,11 +175,12 @@ class _Table:
         size: int | None,
     ) -> None:
         self._plan, self.released, self._confidence, self._size = plan, released, confidence, size
-        self._facts = shown_facts(question)
+        self._facts = shown_facts(question, is_fitted=any(section.is_fitted for section in plan.sections))
         self._windows = dict(question.windows)
         self._windowed: dict[str, Sequence[Windowed]] = {}
         self._lines: Sequence[_Line] = ()
         self._places: dict[tuple[int, int], int] = {}
+        self._running: dict[tuple[str, int], Sequence[float]] = {}
         self._reaches: dict[tuple[str, int, int], Fraction | None] = {}
         self._estimators: dict[tuple[int, int], dict[str, Estimator]] = {}
         self._columns: dict[tuple[int, int, str], Sequence[AnswerValue]] = {}
@@ -286,6 +287,9 @@ class _Table:
         if found.source is not None and window.value is not None:
             other = self.estimate(self._lines[found.source], self.over(window.value), parts)
             return estimated(value, _interval(other), is_whole=isinstance(value, int), misrank=other.misrank)
+        running = self._of_running_sum(line, name, parts)
+        if running is not None and isinstance(value, int | float):
+            return estimated(value, Interval(Fraction(value) - running, Fraction(value) + running))
         if not found.summed:
             around = point(Fraction(value)) if window.value is None and isinstance(value, int | float) else ANYTHING
             return estimated(value, around, is_whole=isinstance(value, int))
@@ -294,6 +298,17 @@ class _Table:
             return AnswerValue(value=value, low=None, high=None)
         middle, reach = Fraction(value), reach / found.divisor
         return estimated(value, Interval(middle - reach, middle + reach))
+
+    def _of_running_sum(self, line: _Line, window: str, parts: int) -> Fraction | None:
+        """How far the noise may move a running sum that a workload answers; None if it is none of these."""
+        section = self._plan.sections[line.section]
+        for output in section.outputs:
+            if isinstance(output, FittedOutput) and window in dict(output.running):
+                if (window, parts) not in self._running:
+                    apart = shared(self._confidence, parts)
+                    self._running[window, parts] = output.reaches(section, apart, window)
+                return Fraction(self._running[window, parts][line.group])
+        return None
 
     def _reach(self, name: str, count: int, parts: int) -> Fraction | None:
         """How far the noise of so many rows may move the sum that a window is; None where that is unknown."""

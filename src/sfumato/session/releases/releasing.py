@@ -5,7 +5,7 @@ come, as the engine found their groups, which nobody may see: `releases.stored` 
 Proof: proofs/session/releases/releasing.md.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
@@ -16,11 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines.base import ExactGroups, aligned, groups
+from sfumato.mechanisms.workloads.queries import Floats
 from sfumato.privacy.formats import uncollected
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.schema import Key
 from sfumato.query.model.statement import Statement
 from sfumato.query.statistics.measurements import Additive, KeyChoice, Measurement, QuantileChoice, Section, TopChoice
+from sfumato.query.statistics.workloads import FittedCells, Workload
 
 Group: TypeAlias = tuple[Key, ...]
 Run: TypeAlias = Callable[[Statement], Secret[ExactGroups]]
@@ -39,11 +41,11 @@ class Released:
 
     Attributes:
         groups: The keys of each row, sorted where they are private.
-        measured: For each measurement, for each group, its whole numbers.
+        measured: For each measurement, for each group, its whole numbers; of a workload a fraction.
     """
 
     groups: tuple[Group, ...]
-    measured: tuple[tuple[tuple[int, ...], ...], ...]
+    measured: tuple[tuple[tuple[Any, ...], ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,39 @@ def release(section: Section, run: Run) -> Released:
         return Released(groups=tuple(shown), measured=tuple(measured))
 
 
+def release_together(sections: Sequence[Section], workloads: Sequence[Workload], run: Run) -> list[Released]:
+    """What sections release of which some have their numbers from workloads that they share.
+
+    Args:
+        sections: What is released.
+        workloads: What is measured for several of them at once.
+        run: Computes a statement; with one salt, so that all of them bound a unit in the same way.
+    """
+    answers = {id(one): one.mechanism.release(exact_histogram(one.statement, run)).answers for one in workloads}
+    return [_fitted(one, answers) if one.is_fitted else release(one, run) for one in sections]
+
+
+def exact_histogram(statement: Statement, run: Run) -> Numbers:
+    """The one measure of a statement with public keys in all of its groups, the last key fastest; for noise alone."""
+    found = run(statement).open_for_noise()
+    listed = [key.values or () for key in statement.keys]
+    if not listed:
+        return aligned(statement, found, [()])[:, 0]
+    (exact,) = _exact(listed, [found], measures=1)
+    return exact
+
+
+def _fitted(section: Section, answers: Mapping[int, tuple[Floats, ...]]) -> Released:
+    """What workloads say of the groups of a section."""
+    measured = []
+    for cells in section.measurements:
+        if not isinstance(cells, FittedCells):
+            raise TypeError("a section has all of its numbers from workloads, or none")
+        numbers = cells.by_group(answers[id(cells.workload)][cells.group], section.keys)
+        measured.append(tuple((number,) for number in numbers))
+    return Released(groups=tuple(groups(section.statements[0])), measured=tuple(measured))
+
+
 def _groups(section: Section, found: ExactGroups) -> list[Group]:
     """All public groups; of private ones those that are selected, sorted, so that order tells nothing of the rows."""
     if section.selection is None:
@@ -117,6 +152,8 @@ def _measured(
         case TopChoice():
             counts = aligned(statement, found, shown)[:, 0].reshape(len(shown), -1)
             return tuple(tuple(measurement.mechanism.release(row).indexes) for row in counts)
+        case FittedCells():
+            raise TypeError("a workload is released once for all sections that share it")
         case _:
             assert_never(measurement)
 

@@ -1,0 +1,273 @@
+"""Which counts and sums of a batch are one workload, and the strategy that measures it.
+
+Ways to group the same rows, under the same limits, ask for marginals of one histogram: the one by all of their keys
+together. It gets a cell for what a key does not list, so that every row is in a cell and a total misses none. Running
+sums of a count by one of its keys are prefix sums of that histogram. Whether a workload is worth it is for whoever
+prices both ways (`batch`).
+
+**Guarantee**: one statement computes the whole histogram, so a unit is bounded once for all that is measured. What it
+may change there follows from that statement's reach, and the noise is made for the strategy's sensitivity to it.
+
+Proof: proofs/query/planning/batch.md.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from fractions import Fraction
+from math import prod
+from typing import Any, Final, TypeAlias
+
+from sfumato.mechanisms.workloads.planning import WorkloadPlan, plan_workload, squared_sensitivity
+from sfumato.mechanisms.workloads.queries import Kind as Queries
+from sfumato.mechanisms.workloads.queries import LinearQueries
+from sfumato.mechanisms.workloads.sensitivity import CellSensitivity, l0_sensitivity, l1_sensitivity
+from sfumato.mechanisms.workloads.strategies import NoiseKind
+from sfumato.mechanisms.workloads.workload_mechanism import WorkloadMechanism
+from sfumato.numeric.rationals import sqrt_up
+from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.query.analysis.keys import MAX_GROUPS
+from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.analysis.stability import Sensitivity, reach_of
+from sfumato.query.analysis.work import check_work
+from sfumato.query.handles.conditions import literal
+from sfumato.query.model.expressions import Case, ColumnRef, Expression, IsIn, Not, replaced
+from sfumato.query.model.relations import Filter, PeoplePart, Relation, Select, Source
+from sfumato.query.model.schema import Key, Limits
+from sfumato.query.model.statement import KeyColumn, Measure, RowCount, Statement, StepProduct, StepSum, ValueCount
+from sfumato.query.planning.allocation import Noise, Share
+from sfumato.query.statistics.workloads import Workload
+
+_AT: Final = Fraction(19, 20)  # the confidence at which errors are compared
+_OTHER: Final = "other"
+_LINEAR: Final = (RowCount, ValueCount, StepSum, StepProduct)
+"""Measures of which those of a group are the sums of those of its cells."""
+
+Axis: TypeAlias = tuple[Expression, tuple[Key, ...]]
+"""A key over the common rows, and its public values."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marginal:
+    """What one section wants of a histogram.
+
+    Attributes:
+        section: Which section of the batch.
+        component: Which of its noisy numbers.
+        axes: For each of its keys its axis.
+        running: The axes along which running sums are asked.
+        weight: How much it counts, as a share of precision; all of its numbers together.
+    """
+
+    section: int
+    component: int
+    axes: tuple[int, ...]
+    running: tuple[int, ...]
+    weight: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A workload without its noise.
+
+    Attributes:
+        statement: The histogram that engines compute.
+        plan: Its strategy.
+        tables: Those that want something of it.
+        groups: For each of them its groups of queries: its cells, then the running sums along each axis.
+    """
+
+    statement: Statement
+    plan: WorkloadPlan
+    tables: tuple[Marginal, ...]
+    groups: tuple[tuple[int, ...], ...]
+
+    @property
+    def need(self) -> Noise:
+        """What noise has to hide."""
+        strategy, unit = self.plan.strategy, self.plan.unit
+        return Noise(
+            Sensitivity(
+                l1=l1_sensitivity(strategy.measurements, unit),
+                l2=sqrt_up(Fraction(squared_sensitivity(strategy, unit))),
+                l0=l0_sensitivity(strategy.measurements, unit),
+            )
+        )
+
+    def workload(self, share: Share) -> Workload:
+        """The workload, with a share of the budget."""
+        if share.mechanism is None:
+            raise TypeError("a need of noise gets a mechanism")
+        return Workload(statement=self.statement, mechanism=WorkloadMechanism(self.plan, noise=share.mechanism))
+
+    def error(self, share: Share) -> float:
+        """The mean square of the errors of each table, of its cells and its running sums, times its weight, added up.
+
+        Args:
+            share: Of the budget.
+        """
+        widths = self.workload(share).mechanism.accuracy(_AT)
+        return sum(
+            float(table.weight) * sum(float((widths[group] ** 2).mean()) for group in groups)
+            for table, groups in zip(self.tables, self.groups, strict=True)
+        )
+
+    def error_apart(self, widths: Mapping[tuple[int, int], float]) -> float:
+        """The same where each section measures its own cells, with errors of so much by section and component.
+
+        A running sum of n cells is one of (n + 1)/2 on average.
+        """
+        sizes = [len(key.values or ()) for key in self.statement.keys]
+        return sum(
+            float(table.weight)
+            * widths[table.section, table.component] ** 2
+            * (1 + sum((sizes[axis] + 1) / 2 for axis in table.running))
+            for table in self.tables
+        )
+
+
+def error_of(share: Share) -> float:
+    """How far noise moves a number that has a share of the budget; 0 of nothing that is released."""
+    return 0.0 if share.mechanism is None else float(share.mechanism.accuracy(_AT))
+
+
+def base_of(rows: Relation) -> tuple[Relation, Mapping[str, Expression]]:
+    """Rows without the columns that are computed on top of them, and what the columns are over those."""
+    if isinstance(rows, Select):
+        return rows.child, dict(rows.columns)
+    return rows, {name: ColumnRef(name) for name in shape_of(rows).columns}
+
+
+def over_base(measure: Measure, columns: Mapping[str, Expression]) -> Measure:
+    """A measure of computed columns as one of the rows below."""
+    match measure:
+        case ValueCount(present):
+            return ValueCount(tuple(replaced(value, columns) for value in present))
+        case StepSum(steps):
+            return StepSum(replace(steps, value=replaced(steps.value, columns)))
+        case StepProduct(first, second):
+            return StepProduct(*(replace(one, value=replaced(one.value, columns)) for one in (first, second)))
+        case _:
+            return measure
+
+
+def is_linear(measure: Measure) -> bool:
+    """Whether the measure of a group is the sum of those of its parts."""
+    return isinstance(measure, _LINEAR)
+
+
+def is_bounded_once(limits: Limits) -> bool:
+    """Whether the limits of a unit mean the same whatever rows are grouped by: a limit on groups does not."""
+    return limits.max_groups_per_unit is None and limits.max_rows_per_group_per_unit is None
+
+
+def drafted(
+    base: Relation,
+    measure: Measure,
+    axes: Sequence[Axis],
+    tables: Sequence[Marginal],
+    *,
+    limits: Limits,
+    neighboring_relation: NeighboringRelation,
+    noise: NoiseKind,
+) -> Draft | None:
+    """The best strategy for some tables of a histogram; None where there is no use in one.
+
+    Args:
+        base: The rows.
+        measure: What is measured of them.
+        axes: The keys of all tables.
+        tables: What is wanted.
+        limits: What one unit may have in the rows.
+        neighboring_relation: What may change between neighboring databases.
+        noise: The distribution that the strategy is for.
+
+    Raises:
+        NotPrivateError: Time that could reveal a person.
+    """
+    if prod(len(values) + 1 for _, values in axes) > MAX_GROUPS:
+        return None
+    statement = _statement(base, measure, axes, limits)
+    unit = _unit(statement, measure, neighboring_relation)
+    if unit is None:
+        return None
+    check_work(statement)
+    names = [key.name for key in statement.keys]
+    queries: dict[tuple[tuple[str, Queries], ...], Fraction] = {}
+    asked = []
+    for table in tables:
+        groups_of_it: dict[str, Queries] = dict.fromkeys((names[axis] for axis in sorted(table.axes)), "cells")
+        kinds = [groups_of_it, *({**groups_of_it, names[axis]: "prefix"} for axis in table.running)]
+        asked.append([tuple(one.items()) for one in kinds])
+        for one in asked[-1]:
+            cells = prod(len(axes[axis][1]) + 1 for axis in table.axes)
+            queries[one] = queries.get(one, Fraction(0)) + table.weight / cells
+    places = {one: place for place, one in enumerate(queries)}
+    plan = plan_workload(
+        {key.name: len(key.values or ()) for key in statement.keys} or {_OTHER: 1},
+        [LinearQueries(dict(one), weight=weight) for one, weight in queries.items()],
+        unit=unit, noise=noise,
+    )  # fmt: skip
+    groups = tuple(tuple(places[one] for one in own) for own in asked)
+    return Draft(statement=statement, plan=plan, tables=tuple(tables), groups=groups)
+
+
+def _statement(base: Relation, measure: Measure, axes: Sequence[Axis], limits: Limits) -> Statement:
+    """The histogram by all keys, each with a value more, which stands for all that it does not list."""
+    own = {name: ColumnRef(name) for name in shape_of(base).columns}
+    columns: dict[str, Expression] = dict(own)
+    keys = []
+    for place, (expression, values) in enumerate(axes):
+        name = f"key {place}"
+        while name in own:
+            name += "'"
+        columns[name], listed = _coded(expression, values)
+        keys.append(KeyColumn(name=name, values=listed))
+    return Statement(rows=Select(base, tuple(columns.items())), keys=tuple(keys), measures=(measure,), limits=limits)
+
+
+def _coded(expression: Expression, values: tuple[Key, ...]) -> tuple[Expression, tuple[Key, ...]]:
+    """A key in the order of its values, with another value for what is none of them."""
+    if isinstance(values[0], bool):
+        codes = ((expression, literal(1)), (Not(expression), literal(0)))
+        return Case(codes, literal(2)), (0, 1, 2)
+    ordered: list[Any] = sorted(values)
+    other = _beyond(ordered)
+    is_listed = IsIn(expression, tuple(map(literal, ordered)))
+    return Case(((is_listed, expression),), literal(other)), (*ordered, other)
+
+
+def _beyond(ordered: Sequence[Any]) -> Key:
+    """A value that is not listed; one that a row has all the same is not listed either."""
+    last = ordered[-1]
+    if isinstance(last, date):
+        step = timedelta(days=1)
+        return last + step if last.year < date.max.year else ordered[0] - step
+    if isinstance(last, int):
+        return last + 1 if last < MAX_GROUPS**2 else ordered[0] - 1
+    other = _OTHER
+    while other in ordered:
+        other += "'"
+    return other
+
+
+def _unit(statement: Statement, measure: Measure, relation: NeighboringRelation) -> CellSensitivity | None:
+    """The most that one unit changes the histogram; None where nothing moves it."""
+    reach, (low, high) = reach_of(statement), measure.range()
+    furthest = max(abs(low), abs(high))
+    if reach.rows == 0 or furthest == 0:
+        return None
+    return CellSensitivity(
+        l0=reach.groups,
+        linf=reach.rows_per_group * furthest,
+        l1=reach.rows * furthest,
+        is_nonnegative=low >= 0 and _only_adds(statement.rows),
+        neighboring_relation=relation,
+    )
+
+
+def _only_adds(rows: Relation) -> bool:
+    """Whether one more unit takes no row away: surely where rows have owners, whose rows are of nobody else."""
+    while isinstance(rows, Select | Filter | PeoplePart):
+        rows = rows.child
+    return isinstance(rows, Source) or shape_of(rows).metric is Metric.UNITS

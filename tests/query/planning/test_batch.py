@@ -1,0 +1,256 @@
+"""Plans of several questions: what is measured once, what all of it costs, and when a workload is worth it."""
+
+from fractions import Fraction
+
+import pytest
+from tests.query.planned import PEOPLE, VISITS, N, ref, relation_of
+
+from sfumato.accounting import PLDAccountant
+from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
+from sfumato.query.model.expressions import Compare, Comparison, Literal
+from sfumato.query.model.relations import Filter
+from sfumato.query.model.schema import Limits, Table, integer, text
+from sfumato.query.model.statement import AUTO, RowCount
+from sfumato.query.planning import batch
+from sfumato.query.planning.batch import compile_batch
+from sfumato.query.planning.plan import compile_plan
+from sfumato.query.planning.questions import presented
+from sfumato.query.planning.windows import OrderKey, RowsFrame, Window, WindowFunction
+from sfumato.query.statistics.counts import CountRows, CountValues
+from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.quantiles import median
+
+WIDE = Table(
+    name="wide", columns={f"c{n}": integer(0, 9) for n in range(5)} | {"long": integer(0, 400), "free": text()},
+)  # fmt: skip
+A, S = ("a", Mean(ref("age"))), ("s", Sum(ref("age")))
+
+
+def asked(child, *statistics, **clauses):
+    return presented(relation_of(child), statistics=statistics or (N,), **clauses)
+
+
+def planned(*questions, epsilon=1, delta=0, law=None):
+    return compile_batch(questions, guarantee(epsilon, delta), neighboring_relation=ADD_OR_REMOVE_ONE, law=law)
+
+
+def pairs(number=5):
+    return [asked(WIDE, keys=(f"c{i}", f"c{j}")) for i in range(number) for j in range(i)]
+
+
+def running(frame=None, *, of="n", by="long", partition=(), descending=False):
+    return Window(
+        function=WindowFunction.SUM, value=ref(of), partition=tuple(map(ref, partition)),
+        order=(OrderKey(ref(by), descending),), frame=frame,
+    )  # fmt: skip
+
+
+# What is measured once
+
+
+def test_questions_that_group_the_same_rows_alike_share_their_numbers():
+    plan = planned(asked(PEOPLE, N, keys=("sex",)), asked(PEOPLE, A, S, keys=("sex",)), asked(PEOPLE, N))
+    assert plan.places == ((0,), (0,), (1,))
+    alone = compile_plan(
+        asked(PEOPLE, N, A, S, keys=("sex",)).child, PureDP(1), neighboring_relation=ADD_OR_REMOVE_ONE
+    )  # fmt: skip
+    shared, total = plan.sections
+    assert len(shared.measurements) == len(alone.sections[0].measurements)
+    assert [output.name for output in plan.plans[1].sections[0].outputs] == ["a", "s"]
+    assert plan.plans[0].sections[0].measurements is shared.measurements
+    assert len(total.measurements) == 1
+
+
+def test_a_question_that_stands_twice_is_measured_once_and_weighs_more():
+    once = planned(asked(PEOPLE, N), asked(VISITS, N, limits=Limits(max_rows_per_unit=2)))
+    twice = planned(
+        asked(PEOPLE, N), asked(PEOPLE, ("m", CountRows())), asked(VISITS, N, limits=Limits(max_rows_per_unit=2))
+    )
+    assert len(twice.sections) == len(once.sections) == 2
+    shares = [one.sections[0].measurements[0].mechanism.epsilon for one in (once, twice)]
+    assert shares[1] > shares[0] == Fraction(1, 2)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        asked(PEOPLE, N, keys=("smokes",)),
+        asked(Filter(relation_of(PEOPLE), Compare(Comparison.EQUAL, ref("sex"), Literal("f"))), N, keys=("sex",)),
+    ],
+    ids=["other keys", "another filter"],
+)
+def test_other_groups_and_other_rows_are_measured_apart(other):
+    assert len(planned(asked(PEOPLE, N, keys=("sex",)), other).sections) == 2
+
+
+def test_other_limits_are_measured_apart():
+    plan = planned(asked(VISITS, N), asked(VISITS, N, limits=Limits(max_rows_per_unit=1)))
+    assert [one.statements[0].limits.max_rows_per_unit for one in plan.sections] == [4, 1]
+
+
+def test_private_keys_are_selected_once_for_all_that_group_by_them():
+    plan = planned(asked(PEOPLE, N, keys=("town",)), asked(PEOPLE, A, keys=("town",)), delta="1e-6")
+    (section,) = plan.sections
+    assert section.selection is not None
+    assert all(one.sections[0].selection is section.selection for one in plan.plans)
+
+
+# What it costs
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1, 0), (1, "1e-6"), ("0.1", "1e-6")])
+@pytest.mark.parametrize("questions", [pairs(), [*pairs(2), asked(PEOPLE, A, keys=("sex",))]], ids=["pairs", "mixed"])
+def test_all_that_is_measured_is_one_event_that_costs_no_more_than_the_total(epsilon, delta, questions):
+    plan = planned(*questions, epsilon=epsilon, delta=delta)
+    own = [one for section in plan.sections if not section.is_fitted for one in section.measurements]
+    assert len(plan.event.events) == len(own) + len(plan.workloads)
+    price = PLDAccountant().compose(plan.event)
+    assert price.epsilon(delta=float(plan.charge.delta)) <= float(plan.charge.epsilon) * (1 + 1e-7)  # an upper bound
+    assert plan.charge.epsilon == Fraction(str(epsilon))
+
+
+def test_what_each_question_shows_costs_the_whole():
+    plan = planned(*pairs(3), delta="1e-6")
+    assert {one.charge for one in plan.plans} == {plan.charge}
+
+
+def test_public_rows_cost_nothing():
+    assert planned(asked(PEOPLE, N), epsilon=0).charge == PureDP(0)
+
+
+# Workloads
+
+
+def test_marginals_are_one_workload_with_less_error_if_noise_is_gaussian():
+    plan = planned(*pairs(), delta="1e-6", epsilon="0.1")
+    (workload,) = plan.workloads
+    assert workload.mechanism.plan.strategy.name == "residual"
+    assert all(section.is_fitted for section in plan.sections)
+    alone = planned(*pairs(), delta="1e-6", epsilon="0.1", law="laplace")
+    together, apart = (max(o.forecast(s, Fraction(19, 20), size=1).half_width for s in p.sections for o in s.outputs)
+                       for p in (plan, alone))  # fmt: skip
+    assert together < apart
+
+
+def test_few_marginals_are_measured_apart_and_are_whole():
+    assert not planned(*pairs(3)).workloads
+
+
+def test_a_workload_has_as_much_of_the_budget_as_what_it_replaces(monkeypatch):
+    lone = asked(PEOPLE, N)
+    plan = planned(*pairs(), lone, epsilon="0.1", delta="1e-6")
+    assert plan.workloads
+    monkeypatch.setattr(batch, "WORTH", 0)
+    before = planned(*pairs(), lone, epsilon="0.1", delta="1e-6")
+    assert not before.workloads
+    counts = [[s for s in p.sections if s.statements[0].rows == relation_of(PEOPLE)] for p in (plan, before)]
+    scales = [section.measurements[0].mechanism.variance for (section,) in counts]
+    assert scales[0] == pytest.approx(scales[1], rel=1e-3)
+
+
+def test_sums_of_several_measures_are_one_workload_each():
+    statistics = (N, ("s", Sum(ref("c4"))), ("v", CountValues(ref("free"))))
+    questions = [asked(WIDE, *statistics, keys=keys) for keys in (("c0",), ("c1",), ("c2",), ("c3",), ())]
+    plan = planned(*questions, epsilon="0.05", delta="1e-6", law="gaussian")
+    assert {len(one.statement.measures) for one in plan.workloads} in ({1}, set())
+    assert plan.workloads, "there is nothing to see here unless it is worth it"
+    assert RowCount() in [one.statement.measures[0] for one in plan.workloads]
+
+
+@pytest.mark.parametrize("frame", [None, RowsFrame(before=None, after=0)])
+def test_running_sums_by_a_key_are_prefix_sums(frame):
+    question = asked(WIDE, N, keys=("long",), windows=(("upto", running(frame)),))
+    plan = planned(question, epsilon=1, delta="1e-6")
+    (workload,) = plan.workloads
+    assert {kind for queries in workload.mechanism.plan.workload for _, kind in queries.kinds} == {"cells", "prefix"}
+    (output,) = plan.plans[0].sections[0].outputs
+    assert dict(output.running).keys() == {"upto"}
+    widths = output.reaches(plan.plans[0].sections[0], Fraction(19, 20), "upto")
+    apart = planned(asked(WIDE, N, keys=("long",)), epsilon=1, delta="1e-6")
+    assert max(widths) < 400**0.5 * apart.sections[0].error(0, Fraction(19, 20)) / 2
+
+
+@pytest.mark.parametrize(
+    ("window", "clauses"),
+    [
+        (running(descending=True), {}),
+        (running(RowsFrame(before=3, after=0)), {}),
+        (running(), {"having": Compare(Comparison.GREATER, ref("n"), Literal(Fraction(5)))}),
+        (running(), {"keys": ("long", "c0")}),
+        (Window(function=WindowFunction.AVG, value=ref("n"), order=(OrderKey(ref("long")),)), {}),
+        (Window(function=WindowFunction.SUM, value=ref("n")), {}),
+    ],
+    ids=["backwards", "a moving sum", "of some rows", "with another key", "a mean", "a total"],
+)
+def test_other_windows_are_none(window, clauses):
+    question = asked(WIDE, N, **({"keys": ("long",)} | clauses), windows=(("upto", window),))
+    assert not planned(question, epsilon=1, delta="1e-6").workloads
+
+
+def test_running_sums_apart_by_all_other_keys_are_prefix_sums_too():
+    question = asked(WIDE, N, keys=("long", "c0"), windows=(("upto", running(partition=("c0",))),))
+    (workload,) = planned(question, epsilon=1, delta="1e-6").workloads
+    kinds = [dict(queries.kinds) for queries in workload.mechanism.plan.workload]
+    assert {"key 0": "prefix", "key 1": "cells"} in kinds
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        asked(WIDE, N, ("m", median("c4")), keys=("c4",)),
+        asked(WIDE, N, keys=("c4",), sets=(("c4",), ()), consistent=True),
+        asked(WIDE, N, ("a", Mean(ref("c0"))), keys=("c4",)),
+    ],
+    ids=["a median", "sums that add up", "a mean"],
+)
+def test_what_is_no_count_or_sum_keeps_its_own_numbers(other):
+    plan = planned(*pairs(), other, epsilon="0.1", delta="1e-6")
+    own = plan.plans[-1].sections
+    assert not any(section.is_fitted for section in own)
+    assert plan.workloads, "the others are a workload all the same"
+
+
+def test_a_question_is_either_of_workloads_or_not(monkeypatch):
+    """Its columns have one type."""
+    monkeypatch.setattr(batch, "WORTH", 1e9)
+    both = asked(WIDE, N, keys=("c0", "free"), sets=(("c0",), ("free",)))
+    plan = planned(both, *pairs(), epsilon="0.1", delta="1e-6")
+    assert [section.is_fitted for section in plan.plans[0].sections] == [False, False]
+
+
+def test_groups_under_limits_of_their_own_are_no_workload(monkeypatch):
+    monkeypatch.setattr(batch, "WORTH", 1e9)
+    questions = [asked(VISITS, N, keys=("ward",)), asked(VISITS, N, keys=("beds",)), asked(VISITS, N)]
+    plan = planned(*questions, epsilon="0.1", delta="1e-6")
+    assert not any(one.is_fitted for one in plan.plans[0].sections)
+    assert not plan.workloads
+
+
+# What is refused
+
+
+def test_bounds_are_stated_in_a_batch():
+    with pytest.raises(ParameterError, match=r"bounds = 's'.*must be stated in a batch"):
+        planned(asked(PEOPLE, ("s", Sum(ref("free"), AUTO))))
+
+
+def test_private_keys_need_delta():
+    with pytest.raises(NotPrivateError):
+        planned(asked(PEOPLE, N, keys=("town",)), asked(PEOPLE, N))
+
+
+def test_an_unknown_law_is_refused():
+    with pytest.raises(ParameterError, match="mechanism"):
+        planned(asked(PEOPLE, N), law="cauchy")
+
+
+def test_an_epsilon_of_0_releases_nothing_and_measures_no_workload():
+    plan = planned(*pairs(), epsilon=0)
+    assert not plan.workloads
+    assert plan.charge == PureDP(0)
+
+
+def test_delta_is_charged_if_something_takes_it():
+    assert planned(*pairs(), epsilon="0.1", delta="1e-6").charge == ApproxDP("0.1", "1e-6")
