@@ -106,12 +106,12 @@ import os, signal, sys
 from tests.attacks_on_ledgers.census import asked, census
 from sfumato.engines.reference.engine import ReferenceEngine
 from sfumato.ledger.ledger import Ledger
-from sfumato.session.asking.question import Question
+from sfumato.session.asking import question
 
 place, when, path = sys.argv[1:]
 owner, name = {
     "reserve": (Ledger, "fly"), "execute": (ReferenceEngine, "run"),
-    "store": (Ledger, "commit"), "send": (Question, "_release"),
+    "store": (Ledger, "commit"), "send": (question, "release_of"),
 }[place]
 through = getattr(owner, name)
 

@@ -4,7 +4,91 @@ from tests.mutations.mutants import Mutant
 
 SIDES = "tests/attacks_on_questions/test_side_channels.py::"
 
+FREE = "tests/session/asking/test_free_answers.py::"
+
 MUTANTS = (
+    Mutant(
+        name="rows that are not listed are in no cell",
+        edits=(
+            (
+                "query/analysis/cells.py",
+                "return (*values, None, Beyond.UNLISTED) if is_listed else (*values, None, Beyond.BELOW, Beyond.ABOVE)",
+                "return values",
+            ),
+        ),
+        tests=(f"{FREE}test_these_do_not",),
+    ),
+    Mutant(
+        name="what may be one way or the other is in no group",
+        edits=(
+            (
+                "query/analysis/cells.py",
+                "        if held is UNKNOWN or UNKNOWN in values:\n            return UNKNOWN",
+                "        if held is UNKNOWN or UNKNOWN in values:\n            return None",
+            ),
+        ),
+        tests=("tests/query/analysis/test_cells.py",),
+    ),
+    Mutant(
+        name="a number that is not determined is 0",
+        edits=(
+            (
+                "session/asking/free_answers.py",
+                "float(value) * resolution if known else None",
+                "float(value) * resolution if known else 0.0",
+            ),
+        ),
+        tests=(f"{FREE}test_a_group_that_is_not_determined_is_missing_and_never_0",),
+    ),
+    Mutant(
+        name="what stored numbers do not add up to is estimated all the same",
+        edits=(("session/asking/free_answers.py", "is_known &= missed <=", "is_known |= missed <="),),
+        tests=(f"{FREE}test_these_do_not",),
+    ),
+    Mutant(
+        name="rows of people with limits serve other questions",
+        edits=(("query/planning/linear.py", "or shape_of(main.rows).metric is not Metric.ROWS:", "or main is None:"),),
+        tests=(f"{FREE}test_rows_with_owners_are_sampled_anew_for_each_question",),
+    ),
+    Mutant(
+        name="answers about other data serve too",
+        edits=(
+            (
+                "session/asking/free_answers.py",
+                "!= (policy.version, policy.data_version):\n            continue",
+                "!= (policy.version, policy.data_version):\n            pass",
+            ),
+        ),
+        tests=(f"{FREE}test_answers_about_other_data_or_declarations_are_not_used",),
+    ),
+    Mutant(
+        name="answers about other declarations serve too",
+        edits=(("session/asking/free_answers.py", ".get(table.name) != declared:", ".get(table.name) is None:"),),
+        tests=(f"{FREE}test_answers_about_other_data_or_declarations_are_not_used",),
+    ),
+    Mutant(
+        name="answers of other accounts serve too",
+        edits=(
+            ("session/asking/free_answers.py", "or entry.account != planning.account:", "or entry.account is None:"),
+        ),
+        tests=(f"{FREE}test_answers_of_other_accounts_are_not_used",),
+    ),
+    Mutant(
+        name="a part of a partition serves the whole",
+        edits=(
+            (
+                "session/asking/free_answers.py",
+                "if (linear.table, linear.part) == (table.name, part):",
+                "if linear.table == table.name:",
+            ),
+        ),
+        tests=(f"{FREE}test_a_part_of_a_partition_is_not_the_whole",),
+    ),
+    Mutant(
+        name="one draw counts twice",
+        edits=(("session/asking/free_answers.py", "        chosen.append(one)\n", "        chosen += [one, one]\n"),),
+        tests=(f"{FREE}test_an_answer_counts_as_often_as_it_was_drawn",),
+    ),
     Mutant(
         name="a sum beyond 64 bits stops at the largest whole number",
         edits=(
@@ -321,7 +405,7 @@ MUTANTS = (
         name="what was left when an answer was given is said to be left now",
         edits=(
             (
-                "session/asking/question.py",
+                "session/asking/shown.py",
                 "return replace(receipt, remaining=desk.ledger.remaining(desk.account)) if reused else receipt",
                 "return receipt",
             ),

@@ -46,7 +46,8 @@ from sfumato.query.statistics.vectors import VectorSum
 from sfumato.session.asking.answer_key import answer_key
 from sfumato.session.asking.execution import Desk
 from sfumato.session.asking.planning import Prepared, charged_part, prepare_batch
-from sfumato.session.asking.question import Question, asked_by
+from sfumato.session.asking.question import Question
+from sfumato.session.asking.shown import asked_by
 
 FILE: Final = ROOT / "tests" / "golden" / "keys.json"
 FILE_OF_BATCHES: Final = ROOT / "tests" / "golden" / "batches.json"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.expressions_of import COLUMNS, expressions, rows
 
 from sfumato.query.analysis.inference import facts_of
-from sfumato.query.analysis.simplify import Origin, document_of, simplify, text, text_of
+from sfumato.query.analysis.simplify import Origin, document_of, expression_of, simplify, text, text_of
 from sfumato.query.analysis.unmixed import unmixed
 from sfumato.query.model.expressions import (
     And,
@@ -183,3 +183,20 @@ def test_nested_negations_cost_little():
         side = Compare(Comparison.EQUAL, V, Literal(Fraction(depth)))
         condition = Not(And((condition, side))) if depth % 2 else Not(Or((condition, Not(side))))
     assert len(text_of(simplify(condition))) < 10_000
+
+
+@given(ANY)
+def test_an_expression_is_read_as_it_was_written(expression):
+    assert expression_of(document_of(expression)) == expression
+
+
+@pytest.mark.parametrize(
+    "document",
+    [None, 5, "x", [], ["column"], ["column", 5], ["call", "drop", ["column", "x"]], ["boolean", "yes"],
+     ["number", "1/0"], ["date", "2026-02-30"], ["in", ["column", "x"], ["column", "y"]], ["null", "drug"],
+     ["compare", "~", ["column", "x"], ["column", "y"]], ["case"], {"column": "x"}],
+    ids=repr,
+)  # fmt: skip
+def test_what_is_no_expression_is_refused(document):
+    with pytest.raises((TypeError, ValueError, KeyError, ArithmeticError)):
+        expression_of(document)

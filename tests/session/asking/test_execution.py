@@ -23,7 +23,7 @@ from sfumato.ledger.core.entry import Committed, Reserved, Shared
 from sfumato.ledger.core.reservations import Asked
 from sfumato.privacy.budgets import ZCDP
 from sfumato.session.asking.execution import answered
-from sfumato.session.asking.question import CONFIDENCE, asked_by
+from sfumato.session.asking.shown import CONFIDENCE, asked_by
 
 TENTH = sf.PureDP("0.1")
 

@@ -6,10 +6,10 @@ comparison of two constants, and sums of three are not taken apart, because doub
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from sfumato.privacy.stored_names import unstored
 from sfumato.query.model.expressions import (
@@ -28,8 +28,10 @@ from sfumato.query.model.expressions import (
     Not,
     Null,
     Or,
+    Value,
 )
 from sfumato.query.model.functions import Function
+from sfumato.query.model.kinds import Kind
 
 Json: TypeAlias = "Mapping[str, Json] | list[Json] | str | int | None"
 
@@ -134,6 +136,59 @@ def _constant(literal: Literal) -> Json:
             return ["date", value.isoformat()]
         case value:
             return ["text", value]
+
+
+def expression_of(document: Any) -> Expression:
+    """The expression that `document_of` wrote; of one without `Origin`.
+
+    Raises:
+        TypeError, ValueError, KeyError: It is none.
+
+    Example:
+        >>> expression_of(["compare", ">", ["column", "age"], ["number", "50"]])
+        Compare(comparison=<Comparison.GREATER: '>'>, left=ColumnRef(name='age'), right=Literal(value=Fraction(50, 1)))
+    """
+    match document:
+        case ["column", str(name)]:
+            return ColumnRef(name)
+        case [str(kind), str(value)] if kind in _CONSTANTS:
+            return Literal(_CONSTANTS[kind](value))
+        case ["null", kind]:
+            return Null(Kind(kind))
+        case ["call", function, *arguments]:
+            return Call(Function(function), tuple(map(expression_of, arguments)))
+        case ["case", *branches, default]:
+            pairs = tuple((expression_of(condition), expression_of(value)) for condition, value in branches)
+            return Case(pairs, expression_of(default))
+        case ["compare", comparison, left, right]:
+            return Compare(Comparison(comparison), expression_of(left), expression_of(right))
+        case ["in", value, *values]:
+            return IsIn(expression_of(value), tuple(map(_literal_of, values)))
+        case ["is null", value]:
+            return IsNull(expression_of(value))
+        case ["not", condition]:
+            return Not(expression_of(condition))
+        case ["and" | "or" as tag, *conditions]:
+            return (And if tag == "and" else Or)(tuple(map(expression_of, conditions)))
+        case _:
+            raise ValueError("no expression is written so")
+
+
+def _literal_of(document: Any) -> Literal:
+    found = expression_of(document)
+    if not isinstance(found, Literal):
+        raise TypeError("a list holds constants")
+    return found
+
+
+_CONSTANTS: Final[Mapping[str, Callable[[str], Value]]] = {
+    "boolean": {"true": True, "false": False}.__getitem__,
+    "number": Fraction,
+    "timestamp": datetime.fromisoformat,
+    "date": date.fromisoformat,
+    "text": str,
+}
+"""How constants of each kind are read."""
 
 
 def _negated(condition: Condition) -> Condition:

@@ -185,6 +185,18 @@ def batch_key(policy: Policy, plan: BatchPlan, questions: Sequence[str], tables:
     return f"{Edition.LATEST}:{_digest(document)}"
 
 
+def table_digest(policy: Policy, declared: str, table: str) -> str:
+    """How a table is declared and read, as a hash: what was released of it says nothing of one that is read otherwise.
+
+    Args:
+        policy: What the owner declares.
+        declared: How the table is declared, as keys say it.
+        table: Its name.
+    """
+    written = policy.sources[table].csv or DEFAULT_FORMAT
+    return _digest({"table": declared, "format": declared_text(written), "relation": policy.neighboring_relation.value})
+
+
 def _circumstances(policy: Policy, charge: PureDP | ApproxDP, tables: Mapping[str, str]) -> dict[str, Json]:
     """Price, declarations, formats and versions."""
     written = {name: policy.sources[name].csv or DEFAULT_FORMAT for name in tables}
@@ -263,8 +275,8 @@ def _without_scales(section: Section) -> Json:
     """The same without the scales of noise, which are calibrated together with that of a strategy."""
     measured: list[Json] = []
     for one in section.measurements:
-        own = _figures(one) if isinstance(one, FittedCells) else [PLANS.of(one.mechanism).tag, one.statement]
-        measured.append(own)
+        kind: Json = PLANS.of(one).tag if isinstance(one, FittedCells) else PLANS.of(one.mechanism).tag
+        measured.append([kind, _figures(one) if isinstance(one, FittedCells) else one.statement])
     statements: Json = list(map(_figures, map(_MEASURED, section.statements)))
     return [statements, _figures(section.selection), measured, _figures(section.outputs)]
 

@@ -16,14 +16,8 @@ from sfumato.session.asking.execution import Desk, answered
 from sfumato.session.asking.explain import explain
 from sfumato.session.asking.forecast import forecast
 from sfumato.session.asking.planning import Prepared, prepare_batch
-from sfumato.session.asking.question import (
-    CONFIDENCE,
-    Question,
-    asked_by,
-    checked_confidence,
-    checked_size,
-    release_of,
-)
+from sfumato.session.asking.question import Question
+from sfumato.session.asking.shown import CONFIDENCE, asked_by, checked_confidence, checked_size, release_of
 from sfumato.session.releases.release import Release
 
 
@@ -137,11 +131,17 @@ class Batch:
         note = f"one of {len(order)} answers that cost {plan.charge} together"
         return tuple(
             release_of(
-                question, plan.plans[place], found, [documents[own] for own in plan.places[place]], confidence=share,
-                size=known, notes=(note,) if len(order) > 1 else (),
+                self._desk,
+                question.relation,
+                plan.plans[place],
+                found,
+                [documents[own] for own in plan.places[place]],
+                confidence=share,
+                size=known,
+                notes=(note,) if len(order) > 1 else (),
             )
             for question, place, share in zip(self.questions, order, shares, strict=True)
-        )  # fmt: skip
+        )
 
     def __len__(self) -> int:
         return len(self.questions)

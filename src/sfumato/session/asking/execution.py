@@ -17,9 +17,11 @@ from sfumato.privacy.codec import Json
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.statement import Statement
 from sfumato.query.planning.batch import BatchPlan
+from sfumato.query.planning.linear import linear_section
 from sfumato.query.planning.plan import PrivatePlan, with_chosen_bounds
 from sfumato.query.statistics.measurements import Section
 from sfumato.session.asking import planning
+from sfumato.session.asking.answer_key import table_digest
 from sfumato.session.asking.planning import (
     AnyPrepared,
     Planning,
@@ -169,16 +171,22 @@ def _drawn(desk: Desk, ticket: Ticket, keep: Keep | None) -> dict[str, Json]:
 
     bounds: Json = None
     if isinstance(plan, BatchPlan):
-        sections = list(map(encode_released, release_together(plan.sections, plan.workloads, run)))
+        measured = plan.sections
+        sections = list(map(encode_released, release_together(measured, plan.workloads, run)))
     else:
         first = None if plan.bounds is None else release(plan.bounds.section, run)
         final = plan if first is None else final_plan(desk, plan, first)
         bounds = None if first is None else encode_released(first)
+        measured = final.sections
         sections = [
             encode_released(release(section, run)) if keep is None else keep(final, section, run, stream)
-            for section in final.sections
+            for section in measured
         ]
-    return {"bounds": bounds, "sections": sections, "receipt": _receipt(desk, ticket).to_dict()}
+    linear: list[Json] = [None if one is None else one.document() for one in map(linear_section, measured)]
+    return {
+        "bounds": bounds, "sections": sections, "receipt": _receipt(desk, ticket).to_dict(), "linear": linear,
+        "tables": {name: table_digest(desk.policy, text, name) for name, text in desk.declared.items()},
+    }  # fmt: skip
 
 
 def final_plan(desk: Planning, plan: PrivatePlan, first: Released) -> PrivatePlan:

@@ -1,7 +1,7 @@
 """`Question`: a plan and a desk. Its cost and error are free to ask; `release` spends."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -9,30 +9,31 @@ from typing import Any, overload
 
 from sfumato.errors import ParameterError
 from sfumato.ledger.core.entry import PartitionPart
-from sfumato.ledger.core.reservations import Asked
-from sfumato.numeric.rationals import Number, decimal_text, exact, flag, positive_integer
+from sfumato.numeric.rationals import Number, flag
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
-from sfumato.query.model.expressions import ColumnRef
-from sfumato.query.planning.auto_bounds import automatic, stated_bounds
+from sfumato.query.model.relations import tables_of
 from sfumato.query.planning.plan import PrivatePlan
-from sfumato.query.planning.questions import Presented, buys_interval, by_first_rules, wide_sums
-from sfumato.query.planning.sections import OF_INTERVALS
-from sfumato.query.printing.expression_sql import expression_sql
+from sfumato.query.planning.questions import Presented, by_first_rules
 from sfumato.query.statistics.estimates import Forecast
-from sfumato.query.statistics.histograms import Histogram
 from sfumato.query.statistics.measurements import Law
-from sfumato.session.asking.answer_key import request_body
 from sfumato.session.asking.execution import Desk, answered, final_plan
 from sfumato.session.asking.explain import explain, programs
 from sfumato.session.asking.forecast import forecast, least_epsilon
-from sfumato.session.asking.planning import AnyPrepared, Prepared, StoredAnswer, prepare
+from sfumato.session.asking.free_answers import FreeAnswer, free_answer
+from sfumato.session.asking.planning import Prepared, StoredAnswer, prepare
 from sfumato.session.asking.saving import SavedRelease, file_for, kept_in_files, progress_shown, write_answer
-from sfumato.session.releases.presenting import present
-from sfumato.session.releases.receipt import Receipt, receipt_from_dict
-from sfumato.session.releases.release import Binned, Release
-from sfumato.session.releases.stored import decode_released, decode_section
-
-CONFIDENCE = Fraction(95, 100)
+from sfumato.session.asking.shown import (
+    CONFIDENCE,
+    asked_by,
+    checked_confidence,
+    checked_size,
+    free_release,
+    notes_of,
+    receipt_of,
+    release_of,
+)
+from sfumato.session.releases.release import Release
+from sfumato.session.releases.stored import decode_released
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -125,6 +126,60 @@ class Question:
             error,
         )
 
+    def from_releases(self, *, confidence: Number = CONFIDENCE) -> Release:
+        """What answers that the account has already say of the query; no data is read and nothing is spent.
+
+        A count or a sum is estimated by least squares over the noisy numbers of stored answers, of queries of one table
+        in which each row is a unit: a total from its groups, groups from smaller ones, a range from single values, and
+        one number from several answers. Answers that were given under another version of the data or of the policy are
+        not used, nor are those of other accounts. Which are used, and their weights, depend on noise alone.
+
+        A group that they do not determine has no value. Rows whose key is NULL or not listed are in no group, so that
+        ``COUNT(*)`` does not follow from the counts by sex; with ``WHERE sex IN ('f', 'm')`` it does.
+
+        Args:
+            confidence: The confidence of intervals.
+
+        Raises:
+            ParameterError: It has other statistics than counts and sums, reads columns without public values, or no
+                stored answer determines anything of it.
+            NotPrivateError: Its groups are not public, or it reads several tables, or rows that have owners.
+
+        Example:
+            >>> import sfumato as sf
+            >>> votes = sf.open(
+            ...     sf.datasets.votes(), name="votes", columns={"sport": sf.text(values=["Football", "Tennis"])},
+            ...     budget=sf.PureDP(1),
+            ... )
+            >>> _ = votes.sql("SELECT sport, COUNT(*) AS n FROM votes GROUP BY sport", epsilon="0.5")
+            >>> listed = votes.query("SELECT COUNT(*) AS n FROM votes WHERE sport IN ('Football', 'Tennis')")
+            >>> answer = listed.from_releases()
+            >>> str(votes.spent), answer.receipt.guarantee
+            ('ε 0.5', PureDP(epsilon=Fraction(0, 1)))
+        """
+        share = checked_confidence(confidence)
+        return free_release(self.desk, self.relation, self.text, self._free(), share)
+
+    def error_from_releases(self, *, confidence: Number = CONFIDENCE) -> tuple[Forecast, ...]:
+        """The predicted error of each column of `from_releases`, in the group in which it is largest.
+
+        It depends on the noise of stored answers, never on what they say; it is infinite where a group is not
+        determined.
+
+        Args:
+            confidence: The probability with which errors stay below the returned figures.
+
+        Raises:
+            ParameterError, NotPrivateError: As for `from_releases`.
+        """
+        return forecast(self._free().plan, confidence=checked_confidence(confidence))
+
+    def _free(self) -> FreeAnswer:
+        for table in tables_of(self.relation.child.child.child):
+            if self.desk.policy.tables.get(table.name) != table:
+                raise ParameterError("table", table.name, "must belong to this session; each has answers of its own")
+        return free_answer(self.desk, self.relation.child)
+
     @overload
     def release(
         self,
@@ -207,9 +262,11 @@ class Question:
             found = answered(self.desk, prepared, asked=asked, keep=keep)
         if path is None:
             final = self._final(prepared.plan, found.answer)
-            notes = _notes(prepared.plan, final)
+            notes = notes_of(prepared.plan, final)
             sections = found.answer["sections"]
-            return release_of(self, final, found, sections, confidence=share, size=known, notes=notes)
+            return release_of(
+                self.desk, self.relation, final, found, sections, confidence=share, size=known, notes=notes
+            )  # fmt: skip
         return self._saved(path, prepared.plan, found, share)
 
     def __repr__(self) -> str:
@@ -231,106 +288,11 @@ class Question:
         )  # fmt: skip
         return SavedRelease(
             path=path, row_count=count, keys=columns.head.keys, statistics=columns.head.statistics,
-            confidence=float(confidence), receipt=_receipt(self.desk, answer, reused=reused), reused=reused,
-            notes=_notes(plan, final),
+            confidence=float(confidence), receipt=receipt_of(self.desk, answer, reused=reused), reused=reused,
+            notes=notes_of(plan, final),
         )  # fmt: skip
 
     def _final(self, plan: PrivatePlan, answer: dict[str, Any]) -> PrivatePlan:
         """The plan with the bounds that were chosen for it."""
         bounds = answer["bounds"]
         return plan if bounds is None else final_plan(self.desk, plan, decode_released(bounds))
-
-
-def _histograms(question: Presented) -> tuple[Binned, ...]:
-    """The histograms of which all bins are columns of the answer, as they are released."""
-    histograms = [(name, one) for name, one in question.child.statistics if isinstance(one, Histogram)]
-    if not histograms:
-        return ()
-    found, shown = [], {e.name: name for name, e in question.columns if isinstance(e, ColumnRef)}
-    for name, statistic in histograms:
-        bins = statistic.columns(name)
-        columns = tuple(shown[one] for one in bins if one in shown) if question.columns else bins
-        if len(columns) == len(bins):
-            value = expression_sql(statistic.value)
-            found.append(Binned(name=name, value=value, edges=statistic.edges, columns=columns))
-    return tuple(found)
-
-
-def _notes(plan: PrivatePlan, final: PrivatePlan) -> tuple[str, ...]:
-    """The bounds that were chosen for it, and which sums of whole numbers are doubles."""
-    notes = [
-        f"{name}: a FLOAT, because sums of whole numbers between its bounds may exceed 64 bits; rounded beyond 2^53"
-        for name in wide_sums(final.question)
-    ]
-    if plan.bounds is None:
-        return tuple(notes)
-    bounds = stated_bounds(final.question)
-    chosen = (
-        f"bounds of {name}: {' to '.join(map(decimal_text, bounds[name]))}, chosen with a part of the budget"
-        for name, _ in automatic(plan.question)
-    )
-    return (*chosen, *notes)
-
-
-def asked_by(desk: Desk, idempotency_key: object, prepared: AnyPrepared, confidence: Fraction) -> Asked:
-    """Who asks, under which key, and a hash of all that a receipt and an answer under it say."""
-    if idempotency_key is None:
-        return Asked(principal=desk.account)
-    if not isinstance(idempotency_key, str) or not idempotency_key:  # it could not be written down
-        raise ParameterError("idempotency_key", idempotency_key, "must be text that is not empty")
-    body = request_body(prepared.key, prepared.text, prepared.part, confidence)
-    return Asked(principal=desk.account, idempotency_key=idempotency_key, body=body)
-
-
-def release_of(
-    question: Question,
-    plan: PrivatePlan,
-    answered: StoredAnswer,
-    sections: Sequence[Any],
-    *,
-    confidence: Fraction,
-    size: int | None,
-    notes: tuple[str, ...] = (),
-) -> Release:
-    """The answer to one query, of sections as they are stored.
-
-    Args:
-        question: The query.
-        plan: Its plan, with the bounds that were chosen for it.
-        answered: The stored answer that has it, perhaps among others.
-        sections: What was released of each of its sections.
-        confidence: Of every interval.
-        size: How many values a group is presumed to have; None: unknown.
-        notes: What else is to be said of it.
-    """
-    desk, answer, reused = question.desk, answered.answer, answered.is_reused
-    released = [decode_section(one, desk.ledger.attachments) for one in sections]
-    shown = present(question.relation, plan, released, confidence, size=size)
-    return Release(
-        keys=shown.keys, statistics=shown.statistics, kinds=shown.kinds, groups=shown.groups,
-        estimates=shown.estimates, confidence=float(confidence), receipt=_receipt(desk, answer, reused=reused),
-        reused=reused, notes=notes, histograms=_histograms(question.relation),
-    )  # fmt: skip
-
-
-def _receipt(desk: Desk, answer: dict[str, Any], *, reused: bool) -> Receipt:
-    receipt = receipt_from_dict(answer["receipt"])
-    return replace(receipt, remaining=desk.ledger.remaining(desk.account)) if reused else receipt
-
-
-def checked_confidence(confidence: Number, asked: Presented | None = None) -> Fraction:
-    """A confidence as the rational it says, before anything is spent; not above that of intervals that are bought."""
-    share = exact(confidence, "confidence")
-    if not 0 < share < 1:
-        raise ParameterError("confidence", confidence, "must lie between 0 and 1, such as 0.95")
-    if asked is not None and share > OF_INTERVALS and buys_interval(asked):  # it would be called surer than it is
-        requirement = (
-            "is above 0.95, the confidence of intervals of quantiles; leave out the confidence or the intervals"
-        )
-        raise ParameterError("confidence", float(share), requirement)
-    return share
-
-
-def checked_size(size: int | None) -> int | None:
-    """How many values are presumed."""
-    return None if size is None else positive_integer(size, "size")

@@ -1,0 +1,340 @@
+"""What stored answers say of a question that was not asked: least squares over noisy numbers, for free.
+
+Counts and sums are linear functions of the cells of a table (`query.analysis.cells`, `query.planning.linear`), stored
+ones and asked ones. Where an asked one is a sum of stored ones, the weights of least variance give its estimate.
+
+**Guarantee**: no data is read. Estimates are post-processing of what the account has. Which numbers are used and how
+they are weighted follows from plans alone, never from what was released: so intervals hold as often as they say for
+whatever was to be asked before these numbers were seen.
+
+Proof: proofs/session/asking/free_answers.md.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.engines.base import groups as public_groups
+from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.ledger.core.entry import Committed
+from sfumato.numeric.distributions import discrete_laplace_variance
+from sfumato.numeric.noise_sums import IntegerNoise, NoiseSums
+from sfumato.privacy.guarantees import PureDP
+from sfumato.query.analysis.cells import UNKNOWN, CellGroups, Group, Held, TableCells, Unknown, held_by
+from sfumato.query.model.schema import Table
+from sfumato.query.planning.auto_bounds import automatic
+from sfumato.query.planning.linear import Basis, LinearSection, linear_section, read_linear
+from sfumato.query.planning.plan import PrivatePlan, compile_plan
+from sfumato.query.planning.questions import Aggregate
+from sfumato.query.statistics.measurements import EstimatedOutput, Output, Section, SumOutput
+from sfumato.session.asking.answer_key import table_digest
+from sfumato.session.asking.planning import Planning
+from sfumato.session.releases.releasing import Released
+from sfumato.session.releases.stored import decode_released
+
+MOST_CELLS: Final = 20_000
+"""A question whose columns have more cells is not looked for in stored answers."""
+
+MOST_NUMBERS: Final = 4_000
+"""So many noisy numbers are combined at most."""
+
+_NEAR: Final = 1e-9  # relative: how exactly stored numbers must add up to what is asked
+_NOTHING: Final = 1e-12  # weights below it, relative to the largest, are rounding
+_FLOOR: Final = (
+    0.01  # no standard deviation counts as less, so that sums of exact and of noisy numbers are computed well
+)
+_REFINEMENTS: Final = 2  # of a solution, which take away what rounding left
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Variable: TypeAlias = tuple[Any, ...]
+"""A basis of the rows of some cells, or of those of a cell that are in a group for all that is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSection:
+    """A section of a stored answer: what it says, and what was released."""
+
+    linear: LinearSection
+    groups: tuple[Group, ...]
+    measured: tuple[tuple[tuple[int, ...], ...], ...]
+    question: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreeAnswer:
+    """A plan whose outputs are estimates, and from which answers these are.
+
+    Attributes:
+        plan: The question with estimates for outputs.
+        released: The groups of each section.
+        sources: The questions of which stored answers were used.
+        undetermined: How many numbers no stored answer determines.
+    """
+
+    plan: PrivatePlan
+    released: tuple[Released, ...]
+    sources: tuple[str, ...]
+    undetermined: int
+
+
+def free_answer(planning: Planning, question: Aggregate) -> FreeAnswer:
+    """What the stored answers of an account say of a question; no data is read and nothing is spent.
+
+    Args:
+        planning: Whose answers.
+        question: The question.
+
+    Raises:
+        ParameterError: It has other statistics than counts and sums, or bounds that are to be chosen, reads more than
+            one table, has too many cells, or nothing of it is determined.
+        NotPrivateError: Its groups are not public, or its rows have owners.
+    """
+    if automatic(question):
+        raise ParameterError("bounds", automatic(question)[0][0], "must be stated to be found in stored answers")
+    plan = compile_plan(question, PureDP(1), neighboring_relation=planning.policy.neighboring_relation)
+    wanted = [_wanted(section) for section in plan.sections]
+    table = planning.policy.tables[wanted[0].table]
+    stored = list(_stored(planning, table, wanted[0].part))
+    system = _System.of(table, wanted, stored)
+    sections, estimates = list[Section](), list[_Estimate]()
+    for linear, section in zip(wanted, plan.sections, strict=True):
+        own = [system.estimate(linear, output, _groups(section)) for output in section.outputs]
+        pairs = zip(section.outputs, own, strict=True)
+        outputs = tuple(EstimatedOutput(name=o.name, values=e.values, reaches=e.reaches) for o, e in pairs)
+        sections.append(replace(section, outputs=outputs, measurements=()))
+        estimates += own
+    undetermined = sum(one.values.count(None) for one in estimates)
+    if undetermined == sum(len(one.values) for one in estimates):
+        raise ParameterError("question", "of stored answers", _why(stored, system))
+    return FreeAnswer(
+        plan=replace(plan, sections=tuple(sections), charge=PureDP(0)),
+        released=tuple(Released(groups=_groups(section), measured=()) for section in sections),
+        sources=tuple(sorted(frozenset().union(*(one.sources for one in estimates)))), undetermined=undetermined,
+    )  # fmt: skip
+
+
+def _wanted(section: Section) -> LinearSection:
+    """What is asked of one way to group."""
+    if section.selection is not None:
+        raise NotPrivateError(
+            "a stored answer", "which private keys exist is chosen by noise, anew for each answer",
+            "Group by keys that the policy lists.",
+        )  # fmt: skip
+    found = linear_section(section)
+    if found is None:
+        raise NotPrivateError(
+            "a stored answer", "it serves other queries only where each row of one table is a unit",
+            "Release this query.",
+        )  # fmt: skip
+    return found
+
+
+def _groups(section: Section) -> tuple[Group, ...]:
+    return tuple(public_groups(section.statements[0]))
+
+
+def _stored(planning: Planning, table: Table, part: str) -> Iterator[StoredSection]:
+    """The sections of all answers of the account about the same rows as they are now."""
+    policy, declared = planning.policy, table_digest(planning.policy, planning.declared[table.name], table.name)
+    for entry in planning.ledger.entries():
+        if not isinstance(entry, Committed) or entry.account != planning.account:
+            continue
+        answer: Any = entry.answer
+        if not isinstance(answer, dict) or answer.get("tables", {}).get(table.name) != declared:
+            continue
+        receipt = answer["receipt"]
+        if (receipt["policy_version"], receipt["data_version"]) != (policy.version, policy.data_version):
+            continue
+        for document, released in zip(answer["linear"], answer["sections"], strict=True):
+            if document is None or "attached" in released:
+                continue
+            linear, own = read_linear(document), decode_released(released)
+            if (linear.table, linear.part) == (table.name, part):
+                yield StoredSection(
+                    linear=linear, groups=own.groups, measured=own.measured, question=str(receipt["question"])
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Estimate:
+    """An output in all groups: estimates, how far each may be off, and of which answers they are made."""
+
+    values: tuple[float | None, ...]
+    reaches: Callable[[Fraction], Sequence[float]]
+    sources: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _System:
+    """Noisy numbers as rows of a matrix, each divided by its standard deviation, over the variables as its columns.
+
+    Attributes:
+        members: By the signature of a section, for each atom the group that its rows are in.
+        places: The column of each variable.
+        scaled: The matrix, transposed.
+        stddevs: Of the numbers.
+        values: The numbers.
+        noises: Their noise.
+        questions: Of which answer each number is.
+    """
+
+    members: Mapping[str, Sequence[Group | Unknown | None]]
+    places: Mapping[Variable, int]
+    scaled: Floats
+    stddevs: Floats
+    values: Floats
+    noises: tuple[IntegerNoise, ...]
+    questions: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: Table, wanted: Sequence[LinearSection], stored: Sequence[StoredSection]) -> "_System":
+        """All that bears on what is wanted, as far as it is not too much; chosen by plans alone."""
+        chosen, cells, groupings = _chosen(table, wanted, stored)
+        members = _atoms(cells, groupings)
+        rows, values, noises, questions = list[dict[Variable, float]](), [], [], []
+        for one in chosen:
+            for measurement, numbers in enumerate(one.linear.numbers):
+                noise = one.linear.noises[measurement]
+                for coordinate, bases in enumerate(numbers):
+                    if noise is None or bases is None:
+                        continue
+                    for group, row in zip(one.groups, one.measured[measurement], strict=True):
+                        rows.append(_coefficients(bases, one.linear.signature, group, members))
+                        values.append(float(row[coordinate]))
+                        noises.append(noise)
+                        questions.append(one.question)
+        places = {name: place for place, name in enumerate(dict.fromkeys(name for row in rows for name in row))}
+        stddevs = np.array([_stddev(noise) for noise in noises])
+        scaled = np.zeros((len(places), len(rows)))
+        for number, parts in enumerate(rows):
+            for name, factor in parts.items():
+                scaled[places[name], number] = factor / stddevs[number]
+        return cls(
+            members=members, places=places, scaled=scaled, stddevs=stddevs, values=np.array(values),
+            noises=tuple(noises), questions=tuple(questions),
+        )  # fmt: skip
+
+    def estimate(self, linear: LinearSection, output: Output, groups: Sequence[Group]) -> _Estimate:
+        """The estimates of least variance of an output in some groups."""
+        if not isinstance(output, SumOutput):
+            raise ParameterError("question", output.name, "must be a count or a sum to be made of stored answers")
+        wanted, is_known = np.zeros((len(self.places), len(groups))), np.ones(len(groups), dtype=np.bool_)
+        for place, group in enumerate(groups):
+            for (measurement, coordinate), factor in output.terms:
+                bases = linear.numbers[measurement][coordinate]
+                if bases is None:
+                    requirement = "must be a count or a sum of one number to be made of stored answers"
+                    raise ParameterError("question", output.name, requirement)
+                for name, own in _coefficients(bases, linear.signature, group, self.members).items():
+                    is_known[place] &= name in self.places
+                    if name in self.places:
+                        wanted[self.places[name], place] += factor * own
+        found: Floats = np.zeros((len(self.values), len(groups)))
+        for _ in range(1 + _REFINEMENTS if self.scaled.size else 0):
+            found = found + np.linalg.lstsq(self.scaled, wanted - self.scaled @ found, rcond=None)[0]
+        missed = np.abs(self.scaled @ found - wanted).max(axis=0, initial=0.0)
+        is_known &= missed <= _NEAR * np.abs(wanted).max(axis=0, initial=0.0)
+        resolution = float(output.resolution)
+        weights: Floats = (found / self.stddevs[:, np.newaxis]).T
+        weights[np.abs(weights) < _NOTHING * np.abs(weights).max(initial=0.0)] = 0
+        used = {self.questions[number] for number in np.flatnonzero(np.abs(weights[is_known]).sum(axis=0))}
+        return _Estimate(
+            values=tuple(
+                float(value) * resolution if known else None
+                for value, known in zip(weights @ self.values, is_known, strict=True)
+            ),
+            reaches=lambda confidence: [resolution * self._reach(row, 1 - confidence) for row in weights],
+            sources=frozenset(used),
+        )  # fmt: skip
+
+    def _reach(self, weights: Floats, failure: Fraction) -> float:
+        """How far the noise of a weighted sum may move it."""
+        places = np.flatnonzero(weights)
+        if not len(places):
+            return 0.0
+        sums = NoiseSums(tuple(self.noises[place] for place in places), failure)
+        return float(sums.half_widths(weights[places][np.newaxis])[0]) * (1 + _NEAR)
+
+
+def _chosen(
+    table: Table, wanted: Sequence[LinearSection], stored: Sequence[StoredSection]
+) -> tuple[list[StoredSection], TableCells, dict[str, CellGroups]]:
+    """The stored sections that are used, the cells of all columns that they and the question read, and who is where.
+
+    Those that read the fewest other columns come first.
+    """
+    groupings = {one.signature: CellGroups(table, one.where, one.keys) for one in wanted}
+    columns: dict[str, tuple[Held, ...]] = {}
+    for name in sorted(frozenset().union(*(one.columns for one in groupings.values()))):
+        held = held_by(table, name)
+        if held is None:
+            raise ParameterError("question", name, "must have public values to be looked for in stored answers")
+        columns[name] = held
+    cells = TableCells(table=table, columns=columns)
+    if cells.count > MOST_CELLS:
+        shown = f"{cells.count:,} cells of {', '.join(columns)}"
+        raise ParameterError("question", shown, f"must have at most {MOST_CELLS:,} to be looked for in stored answers")
+    bases = {basis for one in wanted for basis in _bases_of(one)}
+    known = [
+        (one, CellGroups(table, one.linear.where, one.linear.keys)) for one in stored if bases & _bases_of(one.linear)
+    ]
+    chosen, numbers = list[StoredSection](), 0
+    for one, grouping in sorted(known, key=lambda pair: len(pair[1].columns - columns.keys())):
+        more = {name: held_by(table, name) for name in sorted(grouping.columns - cells.columns.keys())}
+        public = {name: held for name, held in more.items() if held is not None}
+        wider = TableCells(table=table, columns={**cells.columns, **public})
+        added = len(one.groups) * sum(map(len, one.linear.numbers))
+        if len(public) < len(more) or wider.count > MOST_CELLS or numbers + added > MOST_NUMBERS:
+            continue
+        cells, numbers = wider, numbers + added
+        chosen.append(one)
+        groupings[one.linear.signature] = grouping
+    return chosen, cells, groupings
+
+
+def _bases_of(linear: LinearSection) -> set[Basis]:
+    return {basis for own in linear.numbers for one in own if one is not None for basis, _ in one}
+
+
+def _atoms(cells: TableCells, groupings: Mapping[str, CellGroups]) -> dict[str, list[Group | Unknown | None]]:
+    """The groups of cells by signature; cells that are in the same groups of all are one."""
+    found = dict.fromkeys(tuple(one.group(cell) for one in groupings.values()) for cell in cells)
+    return {name: [atom[place] for atom in found] for place, name in enumerate(groupings)}
+
+
+def _coefficients(
+    bases: Sequence[tuple[Basis, Fraction]],
+    signature: str,
+    group: Group,
+    members: Mapping[str, Sequence[Group | Unknown | None]],
+) -> dict[Variable, float]:
+    """A noisy number of a group as a sum of variables; rows that may be in it or not are a variable of their own."""
+    found: dict[Variable, float] = {}
+    for atom, own in enumerate(members[signature]):
+        if own is UNKNOWN or own == group:
+            for basis, factor in bases:
+                name = (basis, atom, signature, group) if own is UNKNOWN else (basis, atom)
+                found[name] = found.get(name, 0.0) + float(factor)
+    return found
+
+
+def _stddev(noise: IntegerNoise) -> float:
+    """Of a noise; of hardly any a small one."""
+    variance = float(noise.scale) ** 2 if noise.law == "gaussian" else discrete_laplace_variance(noise.scale)
+    return max(float(np.sqrt(variance)), _FLOOR)
+
+
+def _why(stored: Sequence[StoredSection], system: _System) -> str:
+    """What is missing."""
+    if not stored:
+        return "must follow from what this account released of the same data; it has no count or sum of this table"
+    if not len(system.values):
+        return "must follow from stored counts or sums of the same numbers; there is none"
+    return (
+        "is not determined by stored answers; rows with NULL, with values that are not listed or beyond bounds are in "
+        "no group, so ask for listed values alone, such as WHERE age BETWEEN 17 AND 90"
+    )

@@ -1,0 +1,332 @@
+"""What stored answers say of other questions: exact where it is determined, missing where it is not, and free."""
+
+from dataclasses import replace
+from itertools import product
+from random import Random
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.privacy.guarantees import NO_GUARANTEE
+
+COLUMNS = {
+    "age": sf.integer(1, 4), "sex": sf.text(values=["f", "m"]), "smokes": sf.boolean(), "kids": sf.integer(0, 9),
+    "free": sf.text(), "pay": sf.real(0, 10),
+}  # fmt: skip
+SURE = 10**5
+
+
+def drawn(seed, rows=40):
+    """Rows with values that no policy lists, NULL among them."""
+    random = Random(seed)  # noqa: S311 # rows of a test
+    return pa.table({
+        "age": [random.choice([1, 2, 3, 4, None, -3, 77]) for _ in range(rows)],
+        "sex": [random.choice(["f", "m", "m", None, "x"]) for _ in range(rows)],
+        "smokes": [random.choice([True, False, None]) for _ in range(rows)],
+        "kids": [random.choice([0, 3, 9, None, 12]) for _ in range(rows)],
+        "free": ["y"] * rows,
+        "pay": [1.5] * rows,
+    })  # fmt: skip
+
+
+def town(data=None, **changes):
+    where = {"name": "town", "columns": COLUMNS, "budget": NO_GUARANTEE}
+    return sf.open(drawn(1) if data is None else data, **(where | changes))
+
+
+def count(*keys, where="", extra=""):
+    shown = "".join(f"{key} AS k{place}, " for place, key in enumerate(keys))
+    groups = f" GROUP BY {', '.join(keys)}" if keys else ""
+    condition = f" WHERE {where}" if where else ""
+    return f"SELECT {shown}COUNT(*) AS n, SUM(kids) AS s, COUNT(kids) AS v{extra} FROM town{condition}{groups}"
+
+
+BY_AGE, BY_BOTH, ALL = count("age"), count("age", "sex"), count()
+STORED = (
+    BY_AGE, count("sex"), BY_BOTH, count("smokes", "sex"), ALL, count(where="sex = 'f'"), count("age", where="smokes"),
+)  # fmt: skip
+WHERES = (
+    "", "age BETWEEN 2 AND 3", "age > 2", "age <= 4", "sex IN ('f', 'm')", "sex = 'f'", "sex <> 'f'", "smokes",
+    "NOT smokes", "age IN (1, 4) AND sex = 'm'", "age = 2 OR sex = 'f'", "age IS NULL", "age BETWEEN 1 AND 4",
+    "age + 1 > 3", "smokes AND age BETWEEN 1 AND 4",
+)  # fmt: skip
+KEYS = ((), ("age",), ("sex",), ("age", "sex"), ("age / 2",), ("UPPER(sex)",), ("smokes",))
+
+
+# It is right, or missing
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_determined_is_the_exact_answer_and_nothing_else_is_said(seed):
+    """Random stored answers, and all targets; the oracle is the question itself. Its noise is far below 1."""
+    random, data = Random(seed), drawn(seed)  # noqa: S311 # which are stored
+    session, oracle = town(data), town(data)
+    for one in random.sample(STORED, 3):
+        session.sql(one, epsilon=SURE)
+    spent, said = session.spent, 0
+    for where, keys in product(WHERES, KEYS):
+        question = count(*keys, where=where)
+        try:
+            found = session.query(question).from_releases()
+        except ParameterError as error:
+            assert "not determined" in str(error)  # noqa: PT017 # many questions, of which some are
+            continue
+        exact = oracle.sql(question, epsilon=SURE)
+        assert found.groups == exact.groups
+        for own, true in zip(found.estimates, exact.estimates, strict=True):
+            for estimate, value in zip(own, true, strict=True):
+                if estimate.value is not None:
+                    said += 1
+                    assert estimate.value == pytest.approx(value.value, abs=0.1), question
+    assert said > 20
+    assert session.spent == spent
+
+
+DETERMINED = (
+    (BY_AGE, count(where="age BETWEEN 2 AND 3")),
+    (BY_AGE, count("age", where="age IN (1, 3)")),
+    (BY_AGE, count("age / 2", where="age BETWEEN 1 AND 4")),
+    (BY_BOTH, count("sex", where="age BETWEEN 1 AND 4")),
+    (BY_BOTH, count("UPPER(sex)", where="age < 3 AND age > 0 AND sex IN ('f', 'm')")),
+    (ALL, ALL),
+    (count("age / 2"), count("age / 2")),
+    (BY_AGE, count(where="NOT (age < 2 OR age > 3)")),
+)
+UNDETERMINED = (
+    (BY_AGE, ALL),  # ages that are not listed, or NULL
+    (BY_AGE, count(where="age > 2")),  # ages above the bounds
+    (count("sex"), count(where="sex <> 'f'")),
+    (BY_BOTH, BY_AGE),  # rows of another sex
+    (BY_AGE, count("age", "sex")),
+    (BY_AGE, count(where="age BETWEEN 2 AND 3 AND sex = 'f'")),
+    (BY_AGE, count("age / 2")),
+    (count(where="smokes"), count(where="NOT smokes")),
+)
+
+
+@pytest.mark.parametrize(("stored", "wanted"), DETERMINED)
+def test_these_follow(stored, wanted):
+    session = town()
+    session.sql(stored, epsilon=1)
+    assert all(one.value is not None for row in session.query(wanted).from_releases().estimates for one in row)
+
+
+@pytest.mark.parametrize(("stored", "wanted"), UNDETERMINED)
+def test_these_do_not(stored, wanted):
+    session = town()
+    session.sql(stored, epsilon=1)
+    with pytest.raises(ParameterError, match="not determined by stored answers"):
+        session.query(wanted).from_releases()
+
+
+def test_a_group_that_is_not_determined_is_missing_and_never_0():
+    session = town()
+    session.sql(count("age", where="age IN (1, 2)"), epsilon=1)
+    found = session.query(count("age", where="age BETWEEN 1 AND 3")).from_releases()
+    assert [one.value is None for one in found["n"]] == [False, False, True]
+    assert found["n"][2].low is found["n"][2].high is None
+    assert "3 numbers are not determined by stored answers" in found.notes
+    assert found.to_arrow()["n"].to_pylist()[2] is None
+
+
+def test_what_cannot_be_is_0_and_certain():
+    session = town()
+    session.sql(BY_AGE, epsilon=1)
+    (n, *_) = session.query(count(where="age < 2 AND age > 3")).from_releases().estimates[0]
+    assert (n.value, n.low, n.high) == (0, 0, 0)
+
+
+def test_numbers_of_one_quantity_are_averaged_by_precision():
+    session = town()
+    session.sql(ALL, epsilon="0.1")
+    (alone, *_) = session.query(ALL).error_from_releases()
+    session.sql(ALL, epsilon="0.2")
+    (both, *_) = session.query(ALL).error_from_releases()
+    first, second = (session.query(ALL).error(epsilon=one)[0].half_width for one in ("0.1", "0.2"))
+    assert alone.half_width == pytest.approx(first, rel=0.01)
+    assert both.half_width < second < first
+
+
+def test_an_answer_counts_as_often_as_it_was_drawn():
+    session = town()
+    session.sql(ALL, epsilon="0.1")
+    found = session.query(ALL).error_from_releases()[0].half_width
+    assert found == pytest.approx(session.query(ALL).error(epsilon="0.1")[0].half_width, rel=0.01)
+
+
+def test_an_answer_that_is_asked_again_counts_once():
+    session = town()
+    for _ in range(5):
+        session.sql(ALL, epsilon=1)
+    once = town()
+    once.sql(ALL, epsilon=1)
+    assert session.query(ALL).error_from_releases()[0].half_width == once.query(ALL).error_from_releases()[0].half_width
+
+
+def test_answers_of_a_batch_that_were_measured_apart_serve_too():
+    session = town()
+    session.batch([BY_AGE, "SELECT MEDIAN(age) AS m FROM town"], epsilon=SURE)
+    (n, *_) = session.query(count(where="age BETWEEN 2 AND 3")).from_releases().estimates[0]
+    assert n.value == pytest.approx(town().sql(count(where="age BETWEEN 2 AND 3"), epsilon=SURE)["n"][0].value, abs=0.1)
+
+
+def test_what_is_shown_of_an_estimate_is_computed_as_of_an_answer():
+    session = town()
+    session.sql(BY_AGE, epsilon=SURE)
+    found = session.query(
+        "SELECT age, 2 * COUNT(*) AS twice, SUM(COUNT(*)) OVER (ORDER BY age) AS upto FROM town "
+        "WHERE age BETWEEN 1 AND 4 GROUP BY age HAVING COUNT(*) > 0 ORDER BY age DESC LIMIT 2"
+    ).from_releases()
+    exact = town().sql(BY_AGE, epsilon=SURE)["n"]
+    assert [group for (group,) in found.groups] == [4, 3]
+    assert found["twice"][0].value == pytest.approx(2 * exact[3].value, abs=0.1)
+    assert found["upto"][0].value == pytest.approx(sum(one.value for one in exact), abs=0.1)
+
+
+# It is free
+
+
+class Unread:
+    """An engine that nobody may ask."""
+
+    name, sampling = "none", "none"
+
+    @property
+    def run(self):
+        raise AssertionError("an estimate reads no data")
+
+
+def test_no_data_is_read_and_nothing_is_written_or_spent():
+    session = town()
+    session.sql(BY_AGE, epsilon=1)
+    desk = session._desk
+    question = replace(session.query(count(where="age BETWEEN 2 AND 3")), desk=replace(desk, engine=Unread()))
+    length, spent = len(desk.ledger), session.spent
+    found = question.from_releases()
+    assert (len(desk.ledger), session.spent) == (length, spent)
+    assert found.receipt.guarantee == sf.PureDP(0)
+    assert found.reused
+    assert f"computed from the answer to: {BY_AGE}" in found.notes
+
+
+def test_it_is_there_in_another_session(tmp_path):
+    ledger = tmp_path / "ledger.db"
+    with town(ledger=ledger) as first:
+        first.sql(BY_AGE, epsilon=1)
+    with town(ledger=ledger) as second:
+        second.query(count(where="age BETWEEN 2 AND 3")).from_releases()
+
+
+# Only what is about the same data, of the same account
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"version": "2"},
+        {"columns": COLUMNS | {"kids": sf.integer(0, 8)}},
+        {"columns": COLUMNS | {"age": sf.integer(1, 5)}},
+    ],
+    ids=["another version", "other bounds of what is summed", "other bounds of a key"],
+)
+def test_answers_about_other_data_or_declarations_are_not_used(tmp_path, changes):
+    ledger = tmp_path / "ledger.db"
+    with town(ledger=ledger) as first:
+        first.sql(BY_AGE, epsilon=1)
+    with town(ledger=ledger, **changes) as second, pytest.raises(ParameterError, match="has no count or sum"):
+        second.query(count(where="age BETWEEN 2 AND 3")).from_releases()
+
+
+def test_answers_of_other_accounts_are_not_used():
+    session = town(budget=sf.PureDP(9))
+    ann = session.open_account("ann", budget=sf.PureDP(3))
+    ann.sql(BY_AGE, epsilon=1)
+    for other in (session, session.open_account("bea", budget=sf.PureDP(3))):
+        with pytest.raises(ParameterError, match="has no count or sum"):
+            other.query(BY_AGE).from_releases()
+    ann.query(BY_AGE).from_releases()
+
+
+def test_a_part_of_a_partition_is_not_the_whole():
+    session = town()
+    with session.partition("town", by="sex") as parts:
+        parts["f"].sql(count(), epsilon=1)
+        for other in (session, parts["m"]):
+            with pytest.raises(ParameterError, match="has no count or sum"):
+                other.query(count()).from_releases()
+        parts["f"].query(count()).from_releases()
+
+
+def test_answers_of_earlier_versions_do_not_say_what_they_are_and_are_not_used():
+    session = town()
+    session.sql(BY_AGE, epsilon=1)
+    ledger = session._desk.ledger
+    plain = [entry for entry in ledger.entries() if type(entry).__name__ == "Committed"]
+    for entry in plain:
+        entry.answer.pop("linear")
+        entry.answer.pop("tables")
+    ledger.__class__ = type("Old", (ledger.__class__,), {"entries": lambda _: iter(plain)})
+    with pytest.raises(ParameterError, match="has no count or sum"):
+        session.query(BY_AGE).from_releases()
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("sql", "error", "reason"),
+    [
+        ("SELECT AVG(age) AS a FROM town", ParameterError, "must be a count or a sum"),
+        ("SELECT VARIANCE(age) AS a FROM town", ParameterError, "must be a count or a sum"),
+        ("SELECT MEDIAN(age) AS m FROM town", ParameterError, "must be a count or a sum"),
+        ("SELECT free, COUNT(*) AS n FROM town GROUP BY free", NotPrivateError, "δ|private keys"),
+        ("SELECT COUNT(*) AS n FROM town WHERE free = 'y'", ParameterError, "must have public values"),
+        ("SELECT COUNT(*) AS n FROM town WHERE pay > 2", ParameterError, "must have public values"),
+        ("SELECT COUNT(*) AS n FROM (SELECT DISTINCT sex, age FROM town) AS d", NotPrivateError, "of one table"),
+    ],
+)
+def test_what_stored_answers_cannot_say_is_refused(sql, error, reason):
+    session = town()
+    session.sql(ALL, epsilon=1)
+    with pytest.raises(error, match=reason):
+        session.query(sql).from_releases()
+
+
+def test_rows_with_owners_are_sampled_anew_for_each_question():
+    data = pa.table({"who": [1, 1, 2], "kind": ["a", "b", "a"]})
+    shop = sf.open(
+        data, name="shop", unit="who", limits=sf.Limits(max_rows_per_unit=1), budget=NO_GUARANTEE,
+        columns={"who": sf.integer(), "kind": sf.text(values=["a", "b"])},
+    )  # fmt: skip
+    shop.sql("SELECT kind, COUNT(*) AS n FROM shop GROUP BY kind", epsilon=1)
+    with pytest.raises(NotPrivateError, match="each row of one table is a unit"):
+        shop.query("SELECT COUNT(*) AS n FROM shop WHERE kind IN ('a', 'b')").from_releases()
+
+
+def test_a_confidence_lies_between_0_and_1():
+    session = town()
+    session.sql(BY_AGE, epsilon=1)
+    for wrong in (0, 1, 2):
+        with pytest.raises(ParameterError, match="confidence"):
+            session.query(BY_AGE).from_releases(confidence=wrong)
+
+
+# Intervals
+
+
+@pytest.mark.statistical
+def test_intervals_hold_as_often_as_they_say_also_where_the_next_question_was_chosen_by_an_answer():
+    """60 sessions: which of two questions comes next depends on the first answer; 16 misses come once in 10^6 tests."""
+    wanted, misses = count("sex", where="age BETWEEN 1 AND 4 AND sex IN ('f', 'm')"), []
+    data = drawn(3)
+    exact = [row[0].value for row in town(data).sql(wanted, epsilon=SURE).estimates]
+    for _ in range(60):
+        session = town(data)
+        first = session.sql(count("smokes"), epsilon="0.2")["n"][0].value
+        session.sql(BY_BOTH, epsilon="0.3")
+        session.sql(*((BY_BOTH,) if first > 12 else (count("sex", where="age BETWEEN 1 AND 4"),)), epsilon="0.5")
+        found = session.query(wanted).from_releases()["n"]
+        misses.append([not one.low <= true <= one.high for one, true in zip(found, exact, strict=True)])
+    assert max(map(sum, zip(*misses, strict=True))) <= 16
