@@ -141,6 +141,7 @@ MADE_BY_THE_PACKAGE = {
     "sf.attacks.Timing", "sf.audit.AccountingFinding", "sf.audit.CanaryFinding", "sf.audit.CanaryReport",
     "sf.audit.Columns", "sf.audit.EventFinding", "sf.audit.LawFinding", "sf.audit.RepeatFinding", "sf.audit.Runs",
     "sf.audit.SensitivityFinding", "sf.audit.Verdict",
+    "sf.mechanisms.WorkloadAnswers", "sf.mechanisms.WorkloadPlan",
     "sf.Policy", "sf.Place", "sf.Question", "sf.Release", "sf.SavedRelease", "sf.NeighboringRelation",
     "sf.accounting.Best", "sf.accounting.Calibration", "sf.accounting.EpsilonInterval", "sf.accounting.Estimate",
     "sf.accounting.Parameter", "sf.accounting.PrivacyLoss", "sf.accounting.RiskTable",

@@ -31,6 +31,23 @@ def release():
     return question().release(epsilon=1)
 
 
+def batch():
+    return visits().queries(["SELECT COUNT(*) AS n FROM visits", question_of_all()])
+
+
+def question_of_all():
+    return "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+
+
+def answered():
+    """A question of rows that are units, and what was released of them."""
+    people = sf.open(
+        VISITS, name="visits", budget=sf.PureDP(1000), columns={"ward": sf.text(values=["x", "y"])},
+    )  # fmt: skip
+    people.sql(question_of_all(), epsilon=1)
+    return people.query(question_of_all())
+
+
 def with_account():
     session = visits()
     session.open_account("ann", budget=sf.PureDP(1))
@@ -46,6 +63,8 @@ METHODS = {
     "session.open_account": (visits, call("ann", budget=sf.PureDP(1), window=None)),
     "session.partition": (visits, call("visits", by="ward", values=["x", "y"], max_parts_per_unit=2)),
     "session.prepare": (visits, call("visits")),
+    "session.batch": (visits, call([question_of_all()], epsilon=1, delta=0)),
+    "session.queries": (visits, call([question_of_all()])),
     "session.query": (visits, call(COUNT, parameters=[1], intervals=False)),
     "session.sql": (visits, call(COUNT, epsilon=1, delta=0, parameters=[1], intervals=False)),
     "session.table": (visits, call("visits")),
@@ -68,6 +87,14 @@ METHODS = {
     "question.epsilon_for": (question, call({"n": 10}, delta=0, mechanism=None, confidence="0.9")),
     "question.error": (question, call(epsilon=1, delta=0, mechanism=None, confidence="0.9")),
     "question.explain": (question, call(epsilon=1, delta=0, mechanism=None)),
+    "question.from_releases": (answered, call(confidence="0.9")),
+    "question.error_from_releases": (answered, call(confidence="0.9")),
+    "batch.cost": (batch, call(epsilon=1, delta=0, mechanism=None)),
+    "batch.error": (batch, call(epsilon=1, delta=0, mechanism=None, confidence="0.9", size=None)),
+    "batch.explain": (batch, call(epsilon=1, delta=0, mechanism=None)),
+    "batch.release": (
+        batch, call(epsilon=1, delta=0, mechanism=None, confidence="0.9", size=None, idempotency_key="k"),
+    ),
     "question.release": (
         question,
         call(
@@ -143,6 +170,7 @@ def test_a_wrong_value_beside_an_operator_is_refused_in_the_words_of_the_package
 
 def test_every_public_method_is_called():
     given = {"session": visits(), "frame": frame(), "groups": frame().group_by("ward"), "question": question()}
+    given["batch"] = batch()
     steps = {name.partition(".")[2] for name in METHODS | BY_PAIRS if name[0] == "f"}
     for kind, value in given.items():
         for name in vars(type(value)) if kind != "frame" else steps:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sfumato.query.statistics.top_values import mode, top_k
     from sfumato.query.statistics.variances import correlation, covariance, stddev, variance
     from sfumato.query.statistics.vectors import vector_sum
+    from sfumato.session.asking.batch import Batch
     from sfumato.session.asking.question import Question
     from sfumato.session.asking.saving import SavedRelease
     from sfumato.session.opening.snapshots import prepare
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "ADD_OR_REMOVE_ONE": "privacy.neighbors",
     "ApproxDP": "privacy.guarantees",
+    "Batch": "session.asking.batch",
     "CalendarWindow": "ledger.core.windows",
     "CsvFormat": "query.model.csv_format",
     "EACH_ROW": "privacy.neighbors",
@@ -119,6 +121,7 @@ __all__ = [
     "REPLACE_ONE",
     "ZCDP",
     "ApproxDP",
+    "Batch",
     "CalendarWindow",
     "CsvFormat",
     "ExistingLedger",

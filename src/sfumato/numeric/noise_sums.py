@@ -98,7 +98,7 @@ class NoiseSums:
         """
         sizes = np.abs(weights)
         found: Truths = deviations <= self._united(sizes)
-        return found & self._held_by_law(sizes, deviations) if self._has_law else found
+        return found & self._law(sizes)(deviations) if self._has_law else found
 
     def half_widths(self, weights: Floats) -> Floats:
         """q(w), row by row.
@@ -106,13 +106,14 @@ class NoiseSums:
         Args:
             weights: One column a noise.
         """
-        far = self._united(np.abs(weights))
+        sizes = np.abs(weights)
+        far = self._united(sizes)
         if not self._has_law:
             return far
-        near = np.zeros_like(far)
+        near, holds = np.zeros_like(far), self._law(sizes)
         for _ in range(HALVINGS):
-            middle = (near + far) / 2
-            within = self.holds(weights, middle)
+            middle = (near + far) / 2  # never beyond the union bound
+            within = holds(middle)
             near, far = np.where(within, middle, near), np.where(within, far, middle)
         return far
 
@@ -123,16 +124,25 @@ class NoiseSums:
 
     def _united(self, sizes: Floats) -> Floats:
         part = self.failure / len(self.noises)
-        united: Floats = sizes @ np.array([float(one.half_width(part)) for one in self.noises])
+        widths = {one: float(one.half_width(part)) for one in dict.fromkeys(self.noises)}
+        united: Floats = sizes @ np.array([widths[one] for one in self.noises])
         return united
 
-    def _held_by_law(self, sizes: Floats, deviations: Floats) -> Truths:
-        scales = np.array([one.covering_scale for one in self.noises])
+    def _law(self, sizes: Floats) -> Callable[[Floats], Truths]:
+        """Whether deviations are at most the quantile of the continuous distribution, row by row."""
+        covering = {one: one.covering_scale for one in dict.fromkeys(self.noises)}
+        scales = np.array([covering[one] for one in self.noises])
         is_laplace = np.array([one.law == "laplace" for one in self.noises])
-        beyond = np.maximum(deviations - sizes[:, scales > 0].sum(axis=1) / 2, 0)
+        steps = sizes[:, scales > 0].sum(axis=1) / 2
         widths = sizes * scales
         stddevs = np.sqrt((widths[:, ~is_laplace] ** 2).sum(axis=1))
-        return np.asarray(_tail(beyond, widths[:, is_laplace & (scales > 0)], stddevs) >= float(self.failure))
+        laplace = widths[:, is_laplace & (scales > 0)]
+
+        def holds(deviations: Floats) -> Truths:
+            beyond = np.maximum(deviations - steps, 0)
+            return np.asarray(_tail(beyond, laplace, stddevs) >= float(self.failure))
+
+        return holds
 
 
 def _tail(deviations: Floats, scales: Floats, stddevs: Floats) -> Floats:

@@ -76,7 +76,8 @@ def marginals(columns: Iterable[str], *, ways: int, weight: Number = 1) -> tuple
         >>> [queries.kinds for queries in marginals(["age", "sex"], ways=1)]
         [(('age', 'cells'),), (('sex', 'cells'),)]
     """
-    names = listed(columns.keys() if isinstance(columns, Mapping) else columns, "columns", of="names")
+    given = listed(columns.keys() if isinstance(columns, Mapping) else columns, "columns", of="names")
+    names = [of_kind(name, "columns", str, "names of columns") for name in given]
     whole(ways, "ways", most=len(names))
     return tuple(LinearQueries(dict.fromkeys(chosen, "cells"), weight=weight) for chosen in combinations(names, ways))
 

@@ -1,7 +1,7 @@
 """What one way to group a query releases: the mechanism on each thing that engines compute, and the outputs."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
@@ -119,6 +119,8 @@ class Output(ABC):
     __slots__ = ()
     name: str
     stored: ClassVar[Names]
+    is_estimate: ClassVar[bool] = False
+    """Whether it is the best estimate of a count or a sum, which is a fraction."""
 
     @abstractmethod
     def estimator(self, section: "Section", confidence: Fraction, *, size: int | None = None) -> Estimator:
@@ -167,7 +169,7 @@ class Section:
     @property
     def has_fractions(self) -> bool:
         """Whether its counts and sums are estimates, which are fractions."""
-        return self.is_fitted or any(isinstance(output, EstimatedOutput) for output in self.outputs)
+        return any(output.is_estimate for output in self.outputs)
 
     def error(self, measurement: int, confidence: Fraction) -> float:
         """How far the noise of a measurement moves each of its numbers, at a confidence; infinite where ε is 0."""
@@ -294,6 +296,7 @@ class FittedOutput(Output):
     """
 
     stored: ClassVar = Names("FittedOutput", "terms", "resolution", unwritten=("name", "running"))
+    is_estimate: ClassVar = True
 
     name: str
     terms: tuple[tuple[int, int], ...]
@@ -334,36 +337,6 @@ class FittedOutput(Output):
         if not isinstance(cells, FittedCells):
             raise TypeError("a fitted number is one of a workload")
         return cells
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class EstimatedOutput(Output):
-    """A count or a sum as it follows from what was released before; a FLOAT, or nothing where that does not say it.
-
-    Attributes:
-        name: Its column.
-        values: For each group the estimate; None where it is not determined.
-        reaches: Half-widths for a confidence, one a group.
-    """
-
-    stored: ClassVar = Names("EstimatedOutput", "values", unwritten=("name", "reaches"))
-
-    name: str
-    values: tuple[float | None, ...]
-    reaches: Callable[[Fraction], Sequence[float]]
-
-    def estimator(self, section: Section, confidence: Fraction, *, size: int | None = None) -> Estimator:
-        """What is known of each group, whatever is measured."""
-        found = [
-            NOTHING if value is None else AnswerValue(value=value, low=value - reach, high=value + reach)
-            for value, reach in zip(self.values, self.reaches(confidence), strict=True)
-        ]
-        return lambda _: found
-
-    def forecast(self, section: Section, confidence: Fraction, *, size: int) -> Forecast:
-        """The error of the group in which it is largest; infinite where one is not determined."""
-        is_known = None not in self.values
-        return Forecast(column=self.name, half_width=max(self.reaches(confidence)) if is_known else inf)
 
 
 def estimators(section: Section, confidence: Fraction, *, size: int | None = None) -> tuple[Estimator, ...]:

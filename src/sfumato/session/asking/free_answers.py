@@ -13,7 +13,8 @@ Proof: proofs/session/asking/free_answers.md.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final, TypeAlias
+from math import inf
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +25,15 @@ from sfumato.ledger.core.entry import Committed
 from sfumato.numeric.distributions import discrete_laplace_variance
 from sfumato.numeric.noise_sums import IntegerNoise, NoiseSums
 from sfumato.privacy.guarantees import PureDP
+from sfumato.privacy.stored_names import Names
 from sfumato.query.analysis.cells import UNKNOWN, CellGroups, Group, Held, TableCells, Unknown, held_by
 from sfumato.query.model.schema import Table
 from sfumato.query.planning.auto_bounds import automatic
 from sfumato.query.planning.linear import Basis, LinearSection, linear_section, read_linear
 from sfumato.query.planning.plan import PrivatePlan, compile_plan
 from sfumato.query.planning.questions import Aggregate
-from sfumato.query.statistics.measurements import EstimatedOutput, Output, Section, SumOutput
+from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, Forecast
+from sfumato.query.statistics.measurements import Output, Section, SumOutput
 from sfumato.session.asking.answer_key import table_digest
 from sfumato.session.asking.planning import Planning
 from sfumato.session.releases.releasing import Released
@@ -62,6 +65,37 @@ class StoredSection:
     groups: tuple[Group, ...]
     measured: tuple[tuple[tuple[int, ...], ...], ...]
     question: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EstimatedOutput(Output):
+    """A count or a sum as it follows from what was released before; a FLOAT, or nothing where that does not say it.
+
+    Attributes:
+        name: Its column.
+        values: For each group the estimate; None where it is not determined.
+        reaches: Half-widths for a confidence, one a group.
+    """
+
+    stored: ClassVar = Names("EstimatedOutput", unwritten=("name", "values", "reaches"))
+    is_estimate: ClassVar = True
+
+    name: str
+    values: tuple[float | None, ...]
+    reaches: Callable[[Fraction], Sequence[float]]
+
+    def estimator(self, section: Section, confidence: Fraction, *, size: int | None = None) -> Estimator:  # noqa: ARG002 # as of all outputs
+        """What is known of each group, whatever is measured."""
+        found = [
+            NOTHING if value is None else AnswerValue(value=value, low=value - reach, high=value + reach)
+            for value, reach in zip(self.values, self.reaches(confidence), strict=True)
+        ]
+        return lambda _: found
+
+    def forecast(self, section: Section, confidence: Fraction, *, size: int) -> Forecast:  # noqa: ARG002 # likewise
+        """The error of the group in which it is largest; infinite where one is not determined."""
+        is_known = None not in self.values
+        return Forecast(column=self.name, half_width=max(self.reaches(confidence)) if is_known else inf)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
