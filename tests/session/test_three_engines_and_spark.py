@@ -8,6 +8,7 @@ from tests.engines.spark_application import application
 
 import sfumato as sf
 from sfumato.errors import NotPrivateError
+from sfumato.query.planning import batch
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 ROWS = {"at_home": 30, "in_town": 50, "abroad": 70}
@@ -60,4 +61,30 @@ def test_no_join_crosses_engines(policy, pair):
     with opened(policy) as session:
         with pytest.raises(NotPrivateError, match="different engines"):
             session.sql(f"SELECT COUNT(*) AS n FROM {first} JOIN {second} USING (who)", epsilon=1)
+        assert session.spent == sf.PureDP(0)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_batch_means_the_same_on_each_engine(policy, name, monkeypatch):
+    """As a workload, over a histogram that every engine makes, with rows that no key lists."""
+    monkeypatch.setattr(batch, "WORTH", float("inf"))
+    with opened(policy) as session:
+        by_ward, by_place, total = session.batch(
+            [
+                f"SELECT ward, COUNT(*) AS n FROM {name} GROUP BY ward",
+                f"SELECT who % 7 AS place, COUNT(*) AS n FROM {name} WHERE who < 7 AND who >= 0 GROUP BY who % 7",
+                f"SELECT COUNT(*) AS n FROM {name}",
+            ],
+            epsilon=9_000,
+        )
+        assert [round(one.value) for one in by_ward["n"]] == [ROWS[name] // 2] * 2
+        assert [round(one.value) for one in by_place["n"]] == [1] * 7
+        assert round(total["n"][0].value) == ROWS[name]
+        assert session.spent == sf.PureDP(9_000)
+
+
+def test_a_batch_does_not_cross_engines(policy):
+    with opened(policy) as session:
+        with pytest.raises(NotPrivateError, match="different engines"):
+            session.batch([f"SELECT COUNT(*) AS n FROM {name}" for name in ROWS], epsilon=1)
         assert session.spent == sf.PureDP(0)

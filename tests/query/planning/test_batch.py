@@ -13,7 +13,7 @@ from sfumato.query.model.expressions import Compare, Comparison, Literal
 from sfumato.query.model.relations import Filter
 from sfumato.query.model.schema import Limits, Table, integer, text
 from sfumato.query.model.statement import AUTO, RowCount
-from sfumato.query.planning import batch
+from sfumato.query.planning import batch, workloads
 from sfumato.query.planning.batch import compile_batch
 from sfumato.query.planning.plan import compile_plan
 from sfumato.query.planning.questions import presented
@@ -45,6 +45,12 @@ def running(frame=None, *, of="n", by="long", partition=(), descending=False):
         function=WindowFunction.SUM, value=ref(of), partition=tuple(map(ref, partition)),
         order=(OrderKey(ref(by), descending),), frame=frame,
     )  # fmt: skip
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Everything that can be a workload is one."""
+    monkeypatch.setattr(batch, "WORTH", float("inf"))
 
 
 # What is measured once
@@ -226,6 +232,24 @@ def test_groups_under_limits_of_their_own_are_no_workload(monkeypatch):
     plan = planned(*questions, epsilon="0.1", delta="1e-6")
     assert not any(one.is_fitted for one in plan.plans[0].sections)
     assert not plan.workloads
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize(("most", "is_one"), [(2**30, True), (2**44, False)])
+def test_noise_that_cannot_be_drawn_for_multiples_of_large_sums_is_drawn_for_each_of_them(most, is_one):
+    large = Table(name="large", columns={"t": text(values=["a", "b"]), "n": integer(0, most)})
+    wide = [asked(large, ("s", Sum(ref("n"))), keys=("t",)), asked(large, ("s", Sum(ref("n"))))]
+    assert bool(planned(*wide, epsilon=1, delta="1e-9", law="gaussian").workloads) == is_one
+
+
+@pytest.mark.usefixtures("always")
+def test_a_histogram_that_takes_too_long_is_none(monkeypatch):
+    def refuse(_):
+        raise NotPrivateError("a list", "it takes too long", "Shorten it.")
+
+    assert planned(*pairs()).workloads
+    monkeypatch.setattr(workloads, "check_work", refuse)
+    assert not planned(*pairs()).workloads
 
 
 # What is refused

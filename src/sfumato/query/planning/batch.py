@@ -117,10 +117,14 @@ def compile_batch(
     running = tuple(map(_running_sums, questions))
     for common in _common_rows(questions, ways, running):
         fits = common.fits(neighboring_relation, noise)
-        if fits:
+        if not fits:
+            continue
+        try:
             trial = _priced(ways, (*best.fits, *fits), total, law)
-            if trial.is_worth(fits, best):
-                best = trial
+        except ParameterError:  # its noise would be wider than any that can be drawn
+            continue
+        if trial.is_worth(fits, best):
+            best = trial
     return best.plan(asked, running)
 
 

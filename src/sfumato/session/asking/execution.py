@@ -182,10 +182,12 @@ def _drawn(desk: Desk, ticket: Ticket, keep: Keep | None) -> dict[str, Json]:
             encode_released(release(section, run)) if keep is None else keep(final, section, run, stream)
             for section in measured
         ]
-    linear: list[Json] = [None if one is None else one.document() for one in map(linear_section, measured)]
+    linear = list(map(linear_section, measured))
+    tables = {one.table for one in linear if one is not None}
     return {
-        "bounds": bounds, "sections": sections, "receipt": _receipt(desk, ticket).to_dict(), "linear": linear,
-        "tables": {name: table_digest(desk.policy, text, name) for name, text in desk.declared.items()},
+        "bounds": bounds, "sections": sections, "receipt": _receipt(desk, ticket).to_dict(),
+        "linear": [None if one is None else one.document() for one in linear],
+        "tables": {name: table_digest(desk.policy, desk.declared[name], name) for name in sorted(tables)},
     }  # fmt: skip
 
 
