@@ -87,7 +87,10 @@ def on_postgres(name):
 def on_spark(name):
     rows = schema(name).rows
     spark = application()
+    before = spark.conf.get("spark.sql.timestampType")
+    spark.conf.set("spark.sql.timestampType", "TIMESTAMP_NTZ")  # else times are taken for those of Spark's own zone
     sources = {table: spark.createDataFrame(own) for table, own in rows.items()}
+    spark.conf.set("spark.sql.timestampType", before)
     return sf.Session(schema(name).policy(sources), budget=sf.NO_GUARANTEE, engine="spark")
 
 
