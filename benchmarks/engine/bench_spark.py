@@ -102,7 +102,8 @@ def small(spark: SparkSession, folder: Path) -> tuple[float, float]:
     """Seconds of the wall that a question about a thousand rows takes: the first, and the median of ten more."""
     write_rows(spark, folder, rows=1_000, spread=SPREADS["9.5 groups a unit"])
     visits = sf.open(
-        f"spark:parquet.`{folder}`", name="visits", unit="u", engine_options={"spark": {"session": spark}}, budget=sf.PureDP(99),
+        f"spark:parquet.`{folder}`", name="visits", unit="u", engine_options={"spark": {"session": spark}},
+        budget=sf.PureDP(99),
         columns={"u": sf.integer(), "g": sf.integer(values=range(GROUPS)), "v": sf.real(0, 100)},
         limits=sf.Limits(max_groups_per_unit=KEPT, max_rows_per_group_per_unit=10),
     )  # fmt: skip
