@@ -6,12 +6,15 @@ from tests.attacks_on_questions.observing import SALTS, plan_of
 
 from sfumato.audit.auditor import audit
 from sfumato.audit.core.roles import NeighborPair
+from sfumato.engines.base import groups as public_groups
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.privacy.secret import Secret
 from sfumato.query.planning.auto_bounds import chosen_bounds
 from sfumato.query.planning.batch import BatchPlan
+from sfumato.query.planning.linear import linear_section
 from sfumato.query.planning.plan import PrivatePlan, with_chosen_bounds
 from sfumato.query.planning.sections import grouped_rows
+from sfumato.session.asking.free_answers import StoredSection, _System
 from sfumato.session.releases.releasing import release, release_together
 
 
@@ -89,6 +92,41 @@ class PreparedBatch:
         return Secret(self._kept[id(statement)])
 
 
+class PreparedEstimate:
+    """What a noisy answer to one question says of another one, asked of one database; see `from_releases`.
+
+    Args:
+        session: The database.
+        plan: What is released.
+        wanted: What is estimated of it.
+    """
+
+    def __init__(self, session, plan: PrivatePlan, wanted: PrivatePlan) -> None:
+        (self._section,), (self._wanted,) = plan.sections, wanted.sections
+        engine, (statement,) = session._desk.engine, self._section.statements
+        self._found = Secret(engine.run(statement, salt=SALTS[0]).open_for_noise())
+        self._linear, self._asked = linear_section(self._section), linear_section(self._wanted)
+        self._table = session.policy.tables[self._linear.table]
+
+    def __call__(self, runs: int):
+        """The outputs of so many runs."""
+        return [self._one() for _ in range(runs)]
+
+    def _one(self):
+        released = release(self._section, lambda _: self._found)
+        stored = StoredSection(
+            linear=self._linear, groups=released.groups, measured=released.measured, question="the other one"
+        )
+        system = _System.of(self._table, [self._asked], [stored])
+        groups = public_groups(self._wanted.statements[0])
+        estimates = [system.estimate(self._asked, output, groups).values for output in self._wanted.outputs]
+        return {
+            f"{group} {place}": value
+            for place, values in enumerate(estimates)
+            for group, value in zip(groups, values, strict=True)
+        }
+
+
 def _seen(name, released):
     """The numbers of a section by what they belong to, so that a group that is missing is seen to be."""
     return {
@@ -126,6 +164,16 @@ def audited_batch(case: Case, *, samples: int, share=1, broken=lambda plan: plan
     batch = case.ask(sessions[0])
     plan = batch._prepared(case.epsilon, case.delta, case.law)[0].plan
     pair = NeighborPair(*(PreparedBatch(session, plan, broken=broken) for session in sessions), "one more person")
+    epsilon, delta = plan.charge.epsilon * share, plan.charge.delta
+    return audit(lambda one, runs: one(runs), [pair], epsilon=epsilon, delta=delta, samples=samples)
+
+
+def audited_estimate(case: Case, wanted, *, samples: int, share=1):
+    """The report of an audit of an estimate against what the answers cost that it is made of, or a share of it."""
+    sessions = [case.opened(rows, engine="reference") for rows in case.pair]
+    plan = plan_of(case.ask(sessions[0]), epsilon=case.epsilon, delta=case.delta, law=case.law)
+    other = plan_of(wanted(sessions[0]), epsilon=1, delta=0, law=None)
+    pair = NeighborPair(*(PreparedEstimate(session, plan, other) for session in sessions), "one more person")
     epsilon, delta = plan.charge.epsilon * share, plan.charge.delta
     return audit(lambda one, runs: one(runs), [pair], epsilon=epsilon, delta=delta, samples=samples)
 

@@ -4,7 +4,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from tests.attacks_on_questions.auditing import Case, audited, audited_batch, changed_statements, halved_noise
+from tests.attacks_on_questions.auditing import (
+    Case,
+    audited,
+    audited_batch,
+    audited_estimate,
+    changed_statements,
+    halved_noise,
+)
 from tests.attacks_on_questions.clinic import PUBLIC_WARDS, clinic, ordinary, patient, person, town, townsfolk, visit
 from tests.attacks_on_questions.questions import FULL_SIZE
 
@@ -221,3 +228,20 @@ def replace_stddev(noise, stddev):
 def test_the_audit_of_a_batch_finds_half_the_noise(name):
     case = replace(BATCHES[name], epsilon=3)
     assert audited_batch(case, samples=5 * SAMPLES, broken=halved_workload).violations
+
+
+BOTH = asking("SELECT sex, smokes, COUNT(*) AS n, SUM(kids) AS k FROM people GROUP BY sex, smokes")
+BY_ONE = asking("SELECT sex, COUNT(*) AS n, SUM(kids) AS k FROM people WHERE smokes IS NOT NULL GROUP BY sex")
+SMOKER = (townsfolk(), {**townsfolk(), "people": [*townsfolk()["people"], person(sex="f", smokes=True, kids=9)]})
+FREE = Case(town, BOTH, SMOKER)
+
+
+def test_a_free_answer_tells_no_more_than_what_it_is_made_of():
+    report = audited_estimate(FREE, BY_ONE, samples=SAMPLES)
+    assert not report.is_refuted, str(report)
+
+
+def test_a_free_answer_tells_more_than_nothing():
+    """At the price of a tenth of the answers it is refuted: what is free was paid before."""
+    case = replace(FREE, epsilon=8)
+    assert audited_estimate(case, BY_ONE, samples=SAMPLES, share=Fraction(1, 10)).violations
