@@ -50,7 +50,7 @@ def running(frame=None, *, of="n", by="long", partition=(), descending=False):
 @pytest.fixture
 def always(monkeypatch):
     """Everything that can be a workload is one."""
-    monkeypatch.setattr(batch, "WORTH", float("inf"))
+    monkeypatch.setattr(batch._Priced, "is_worth", lambda *_: True)
 
 
 # What is measured once
@@ -220,14 +220,14 @@ def test_what_is_no_count_or_sum_keeps_its_own_numbers(other):
 
 def test_a_question_is_either_of_workloads_or_not(monkeypatch):
     """Its columns have one type."""
-    monkeypatch.setattr(batch, "WORTH", 1e9)
+    monkeypatch.setattr(batch._Priced, "is_worth", lambda *_: True)
     both = asked(WIDE, N, keys=("c0", "free"), sets=(("c0",), ("free",)))
     plan = planned(both, *pairs(), epsilon="0.1", delta="1e-6")
     assert [section.is_fitted for section in plan.plans[0].sections] == [False, False]
 
 
 def test_groups_under_limits_of_their_own_are_no_workload(monkeypatch):
-    monkeypatch.setattr(batch, "WORTH", 1e9)
+    monkeypatch.setattr(batch._Priced, "is_worth", lambda *_: True)
     questions = [asked(VISITS, N, keys=("ward",)), asked(VISITS, N, keys=("beds",)), asked(VISITS, N)]
     plan = planned(*questions, epsilon="0.1", delta="1e-6")
     assert not any(one.is_fitted for one in plan.plans[0].sections)
