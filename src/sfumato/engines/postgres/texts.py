@@ -106,7 +106,7 @@ def _joined_within(*texts: Sql) -> Sql:
     return joined([], list(texts))
 
 
-def _translated(value: Sql, is_ascii: Sql, translated: Sql, letters: Sql, others: Sql) -> Sql:
+def _letters_replaced(value: Sql, letters: Sql, others: Sql) -> Sql:
     """Each letter by its code, in an array: TRANSLATE would compare it with one letter of its list after the other.
 
     Of 256 Greek letters that takes 0.8 ms, and this 0.1.
@@ -123,7 +123,7 @@ def _translated(value: Sql, is_ascii: Sql, translated: Sql, letters: Sql, others
     )
     letters_of_it = exp.Select(expressions=[native("COALESCE", native("CHR", changed), letter)]).from_(listed)
     made = native("ARRAY_TO_STRING", native("ARRAY", letters_of_it), text(""))
-    return case([(is_ascii, translated), (present(value), cast(made, "VARCHAR"))])
+    return case([(present(value), cast(made, "VARCHAR"))])
 
 
 def _shown(value: Sql) -> Sql:
@@ -149,7 +149,7 @@ TEXTS: Final[Idioms] = {
         this=exp.Escape(this=operation(exp.Like, value, pattern), expression=text("\\"))
     ),
     "place_of": lambda value, word: cast(native("STRPOS", value, word), "BIGINT"),
-    "translated": _translated,
+    "letters_replaced": _letters_replaced,
     "ascii_lowered": lambda value: native("TRANSLATE", value, text(ascii_uppercase), text(ascii_lowercase)),
     "lower_ascii": lambda value: native("LOWER", value),
     "upper_ascii": lambda value: native("UPPER", value),

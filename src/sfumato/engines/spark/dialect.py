@@ -219,9 +219,7 @@ IDIOMS: Final[Idioms] = {
     "is_match": lambda value, pattern: exp.RegexpLike(this=value, expression=text(rf"^(?:{pattern.name})\z")),
     "is_like": _is_like,
     "place_of": _whole("INSTR"),
-    "translated": lambda value, is_ascii, translated, letters, others: case(
-        [(is_ascii, translated)], function("TRANSLATE", value, letters, others)
-    ),
+    "letters_replaced": _call("TRANSLATE"),
     "ascii_lowered": lambda value: function("TRANSLATE", value, text(ascii_uppercase), text(ascii_lowercase)),
     "lower_ascii": _call("LOWER"),
     "upper_ascii": _call("UPPER"),

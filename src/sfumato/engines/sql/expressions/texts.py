@@ -113,7 +113,7 @@ def _translated(native: str, letters: str, others: str) -> Lowering:
 
     def translated(x: Sql) -> Sql:
         is_ascii = operation(exp.EQ, function("byte_count", x), function("LENGTH", x))
-        return function("translated", x, is_ascii, function(native, x), text(letters), text(others))
+        return case([(is_ascii, function(native, x))], function("letters_replaced", x, text(letters), text(others)))
 
     return lambda terms: _text(named(terms[0].sql, translated))
 
