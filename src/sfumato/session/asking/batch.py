@@ -27,8 +27,8 @@ class Batch:
 
     What they have in common is measured once: queries that group the same rows by the same keys share their noisy
     numbers. Counts and sums of the same rows by different keys may be one workload, if all of them together then err
-    clearly less; they are fractions then, which agree with each other. All queries see the same sample of the rows of a
-    unit above its limits. The order of the queries does not matter.
+    clearly less; they are fractions then, which agree with each other. Queries that group alike, and those of one
+    workload, see the same sample of the rows of a unit above its limits. The order of the queries does not matter.
 
     **Guarantee**: all answers together cost what `cost` says.
 
