@@ -77,15 +77,14 @@ def narrowed_by(
         edition: By which rules; by the first ones, conditions say nothing.
         truth: What it is known to be.
     """
-    found = {} if edition is Edition.FIRST else narrowed(condition, truth, lambda one: facts_of(one, columns, edition))
+    facts = partial(facts_of, columns=columns, edition=edition)
+    found = {} if edition is Edition.FIRST else narrowed(condition, truth, facts)
     if not found:
         return columns
     own = dict(columns)
     expressions = dict(columns.expressions) if isinstance(columns, KnownColumns) else {}
-    for expression, facts in found.items():
-        known = facts
-        if facts.values == ():
-            known = replace(facts, values=facts_of(expression, columns, edition).values)
+    for expression, said in found.items():
+        known = replace(said, values=facts(expression).values) if said.values == () else said
         if isinstance(expression, ColumnRef):
             own[expression.name] = known
         elif len(expressions) < MAX_NARROWED or expression in expressions:

@@ -159,9 +159,10 @@ def _said(
     before = facts(expression)
     found = {} if truth.or_null or isinstance(expression, ColumnRef) else _present(expression, facts)
     found[expression] = restricted(before, comparison, values, nullable=before.nullable and truth.or_null)
-    after = _after(found, facts)
-    for argument, implied, value in _of_argument(expression, comparison, values, facts):
-        found |= _said(argument, implied, [value], truth, after)
+    if isinstance(expression, Call) and expression.function in _RISING:
+        after = _after(found, facts)
+        for argument, implied, value in _of_argument(expression, comparison, values, facts):
+            found |= _said(argument, implied, [value], truth, after)
     return found
 
 
@@ -197,18 +198,18 @@ def _present(expression: Expression, facts: FactsOf) -> Narrowed:
 
 
 def _of_argument(
-    expression: Expression, comparison: Comparison, values: Sequence[Value], facts: FactsOf
+    call: Call, comparison: Comparison, values: Sequence[Value], facts: FactsOf
 ) -> Iterable[tuple[Expression, Comparison, Value]]:
     """What follows for the argument of a function that never falls: comparisons that it passes too."""
-    if not isinstance(expression, Call) or expression.function not in _RISING or comparison is Comparison.NOT_EQUAL:
+    if comparison is Comparison.NOT_EQUAL:
         return
-    argument, *parameters = expression.arguments
+    argument, *parameters = call.arguments
     ends = {comparison: values[0]}
     if comparison is Comparison.EQUAL:
         ordered = sorted(values)
         ends = {Comparison.GREATER_EQUAL: ordered[0], Comparison.LESS_EQUAL: ordered[-1]}
     for end, value in ends.items():
-        implied = _RISING[expression.function](end, value, facts(argument).kind, parameters)
+        implied = _RISING[call.function](end, value, facts(argument).kind, parameters)
         if implied is not None:
             yield (argument, *implied)
 

@@ -4,6 +4,7 @@ The first is counted before anything else looks at it, so that no query costs mu
 more rows than an engine holds are refused, whoever is in the data: that it failed would tell that somebody has rows.
 """
 
+from itertools import chain
 from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
@@ -52,7 +53,7 @@ def check_size(*roots: Node) -> None:
         _check_at_most(depth, MAX_DEPTH, "levels", deeper)
         _check_at_most(relations, MAX_RELATIONS, "relations", f"must consist of at most {MAX_RELATIONS} relations")
         _check_at_most(size, MAX_SIZE, "terms", f"must hold at most {MAX_SIZE:,} columns, constants and functions")
-        level = [inner for node in level for inner in _inside(node)]
+        level = list(chain.from_iterable(map(_inside, level)))
         depth += 1
 
 

@@ -94,14 +94,15 @@ def allocate(
     """
     _check_delta(needs, total.delta, law)
     epsilons = _epsilons(needs, total.epsilon, weights)
-    noisy = [
-        _Noisy(index, need.sensitivity, epsilon, weight.precision)
-        for index, (need, epsilon, weight) in enumerate(zip(needs, epsilons, weights, strict=True))
-        if isinstance(need, Noise) and epsilon > 0
-    ]
     selections = sum(map(_is_selection, needs))
-    part = total.delta / (selections + 1)
-    noise = {} if law == "laplace" else _gaussian_noise(noisy, part, is_forced=law is not None)
+    noise: dict[int, AdditiveNoise] = {}
+    if total.delta and law != "laplace":
+        noisy = [
+            _Noisy(index, need.sensitivity, epsilon, weight.precision)
+            for index, (need, epsilon, weight) in enumerate(zip(needs, epsilons, weights, strict=True))
+            if isinstance(need, Noise) and epsilon > 0
+        ]
+        noise = _gaussian_noise(noisy, total.delta / (selections + 1), is_forced=law is not None)
     takers = selections + (1 if noise else 0)
     delta = total.delta / max(1, takers)
     return Allocation(
@@ -113,10 +114,10 @@ def allocate(
 def _check_delta(needs: Sequence[Need], delta: Fraction, law: Law | None) -> None:
     if delta > 0:
         return
-    private = [need for need in needs if _is_selection(need)]
-    if private:
+    private = next(filter(_is_selection, needs), None)
+    if private is not None:
         raise NotPrivateError(
-            " ".join(("GROUP BY", ", ".join(private[0].keys))).strip(),
+            " ".join(("GROUP BY", ", ".join(private.keys))).strip(),
             "which groups exist would reveal who is in the data; showing keys that the policy does not list needs δ",
             'Give delta="1e-6", or list the public keys in the policy: values = [...].',
         )
@@ -155,7 +156,7 @@ def _gaussian_noise(noisy: Sequence[_Noisy], delta: Fraction, *, is_forced: bool
 
     Starts with all that can, and leaves out those that Laplace noise of their own ε would move less, until none is.
     """
-    taking = noisy if delta else ()
+    taking = noisy
     while taking:
         epsilon = _total(one.epsilon for one in taking)
         whole = _total(one.precision for one in taking)

@@ -54,6 +54,8 @@ def checked_sets(keys: tuple[str, ...], sets: tuple[tuple[str, ...], ...]) -> tu
     Raises:
         ParameterError: They are not of the keys, leave one out altogether, or two are the same.
     """
+    if not sets:
+        return ()
     if len(sets) > MAX_GROUPING_SETS:
         raise ParameterError("GROUPING SETS", f"{len(sets)} sets", f"must be at most {MAX_GROUPING_SETS}")
     if any(len(set(kept)) != len(kept) or not set(kept) <= set(keys) for kept in sets):
@@ -61,7 +63,7 @@ def checked_sets(keys: tuple[str, ...], sets: tuple[tuple[str, ...], ...]) -> tu
     ordered = tuple(tuple(key for key in keys if key in kept) for kept in sets)
     if len(set(ordered)) != len(ordered):
         raise ParameterError("GROUPING SETS", sets, "must differ from each other")
-    if sets and set(keys) != {key for kept in sets for key in kept}:
+    if set(keys) != {key for kept in sets for key in kept}:
         raise ParameterError("GROUPING SETS", sets, "must contain every key at least once")
     return ordered
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
 from sfumato.errors import ParameterError
@@ -246,7 +247,7 @@ def _checked_weights(
 ) -> tuple[Fraction, ...]:
     if weights and len(weights) != len(statistics):
         raise ParameterError("weights", f"{len(weights)} weights", f"must be as many as statistics, {len(statistics)}")
-    return tuple(positive(weight, "weights") for weight in weights)
+    return tuple(map(partial(positive, name="weights"), weights))
 
 
 def _check_names(
@@ -259,8 +260,7 @@ def _check_names(
     labels = group_by.labels or group_by.keys
     released = [column for name, statistic in statistics for column in statistic.columns(name)]
     _check_distinct([*labels], [*released, *windows])
-    is_key = [isinstance(expression, ColumnRef) and expression.name in labels for _, expression in columns]
-    shown = list(zip((name for name, _ in columns), is_key, strict=True))
+    shown = [(name, isinstance(value, ColumnRef) and value.name in labels) for name, value in columns]
     _check_distinct([name for name, key in shown if key], [name for name, key in shown if not key])
     if len(labels) + len(released) + len(windows) + len(columns) > MAX_COLUMNS:
         raise ParameterError("statistics", "too many columns", f"must make at most {MAX_COLUMNS}")

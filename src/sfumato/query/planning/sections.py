@@ -167,11 +167,13 @@ def draft(
     weights = question.weights or (Fraction(1),) * len(recipes)
     empty = Statement(rows=rows.rows, keys=rows.keys, limits=rows.limits, measures=())
     need = partial(need_of, main=empty, neighboring_relation=neighboring_relation)
-    sharing = apart(recipes, weights, need)
-    if edition is not Edition.FIRST:
-        sharing = shared(recipes, weights, need, law=law)
-    counted = [component for component in sharing.components if isinstance(component, NoisyMeasures)]
-    measures: list[Measure] = [measure for component in counted for measure in component.measures]
+    sharing = apart(recipes, weights, need) if edition is Edition.FIRST else shared(recipes, weights, need, law=law)
+    measures: list[Measure] = [
+        measure
+        for component in sharing.components
+        if isinstance(component, NoisyMeasures)
+        for measure in component.measures
+    ]
     if any(key.values is None for key in rows.keys):
         _check_rows(rows)
         measures.append(UnitCount())
@@ -254,8 +256,7 @@ def measurement_of(
     main = statements[0]
     match component:
         case NoisyMeasures(measures):
-            places = tuple(main.measures.index(measure) for measure in measures)
-            return _additive(share, 0, places)
+            return _additive(share, 0, tuple(map(main.measures.index, measures)))
         case NoisyCells(statement):
             return _additive(share, statements.index(statement), (0,))
         case BinQuantile(statement):

@@ -86,6 +86,8 @@ def shared(recipes: Sequence[Recipe], weights: Sequence[Fraction], need_of: Need
         need_of: What a component needs.
         law: The distribution that was asked for. How to measure sums is chosen for Laplace noise unless it is Gaussian.
     """
+    if len(recipes) == 1 and len(recipes[0].components) == 1 and not recipes[0].centered:
+        return _alone(recipes[0], weights[0], need_of)
     numbers = _Numbers(need_of)
     ways = [_ways(recipe, weight, numbers) for recipe, weight in zip(recipes, weights, strict=True)]
     taken = _taken(ways, _GAUSSIAN if law == "gaussian" else _LAPLACE)
@@ -99,6 +101,20 @@ def shared(recipes: Sequence[Recipe], weights: Sequence[Fraction], need_of: Need
         places=tuple(tuple(place_of[place] for place in way.places) for way in taken),
         outputs=tuple(way.outputs for way in taken),
     )
+
+
+def _alone(recipe: Recipe, weight: Fraction, need_of: NeedOf) -> Sharing:
+    """The one number of one statistic, which shares with nothing."""
+    component = _measured_as(recipe.components[0])
+    return Sharing(
+        components=(component,), needs=(need_of(component),), weights=(Weight(weight, weight),), places=((0,),),
+        outputs=(recipe.outputs,),
+    )  # fmt: skip
+
+
+def _measured_as(component: Component) -> Component:
+    """The number by which others know it: a count of values that are never NULL is that of all rows."""
+    return _ALL_ROWS if component == _VALUES_THAT_ARE_NEVER_NULL else component
 
 
 class _Numbers:
@@ -115,7 +131,7 @@ class _Numbers:
         """Where the numbers of one statistic are; one that it needs twice has a noise of its own each time."""
         times, found = Counter[int](), list[int]()
         for component in components:
-            own = _ALL_ROWS if component == _VALUES_THAT_ARE_NEVER_NULL else component
+            own = _measured_as(component)
             first = self._place(own, 0)
             found.append(self._place(own, times[first]))
             times[first] += 1

@@ -249,10 +249,10 @@ class AskedGroups(Generic[A]):
         From then on names that are no columns of the rows may mean these, as HAVING and ORDER BY do.
         """
         nodes = [(name, unnested(node)) for name, node in named]
-        for name, node in nodes:
-            if is_aggregate(node):
-                self._named(node, name)
-        columns = tuple((name, self.scalars.lower(node)) for name, node in nodes)
+        alone = [ColumnRef(self._named(node, name)) if is_aggregate(node) else None for name, node in nodes]
+        columns = tuple(
+            (name, known or self.scalars.lower(node)) for (name, node), known in zip(nodes, alone, strict=True)
+        )
         self._outputs = dict(columns)
         return columns
 

@@ -5,6 +5,7 @@ The grammar is PostgreSQL's, with a list of functions by name and the arguments 
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
 from typing import Any, ClassVar, Final, TypeAlias
 
 from sqlglot import ErrorLevel, Token, TokenType, exp
@@ -244,7 +245,7 @@ def split_statements(tokens: Sequence[Token]) -> list[list[Token]]:
             statements.append([])
         else:
             statements[-1].append(token)
-    return [statement for statement in statements if statement]
+    return list(filter(None, statements))
 
 
 def statements_of(text: str) -> list[str]:
@@ -351,7 +352,7 @@ def _check_nesting(query: exp.Query, text: str) -> None:
     """Refuse what is nested too deeply for functions that call themselves; a chain of one connective is flat."""
     level: list[exp.Expr] = [query]
     for _ in range(MAX_NESTING):
-        level = [inner for node in level for inner in _inside(node)]
+        level = list(chain.from_iterable(map(_inside, level)))
         if not level:
             return
     raise ParameterError("sql", text[:_SHOWN], "must not be nested so deeply")
@@ -375,11 +376,11 @@ def _check_names(query: exp.Query) -> None:
 
 
 def _inside(node: exp.Expr) -> list[exp.Expr]:
-    chain: list[exp.Expr] = [node]
+    alike: list[exp.Expr] = [node]
     inside: list[exp.Expr] = []
-    while chain:
-        for inner in chain.pop().iter_expressions():
-            (chain if isinstance(node, _CHAINS) and type(inner) is type(node) else inside).append(inner)
+    while alike:
+        for inner in alike.pop().iter_expressions():
+            (alike if isinstance(node, _CHAINS) and type(inner) is type(node) else inside).append(inner)
     return inside
 
 

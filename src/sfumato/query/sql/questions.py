@@ -160,10 +160,9 @@ def _asked(context: Context, select: exp.Select, made: Grouping, limits: Limits 
 
 def _require_no_rows(select: exp.Select) -> None:
     """Neither columns of single rows, nor windows over them: those of an answer are over groups."""
-    is_grouped = has_groups(select)
     for output in select.expressions:
         window = output.find(exp.Window)
-        if window is not None and not is_grouped:
+        if window is not None and not has_groups(select):
             raise refusal(window)
         if isinstance(output, exp.Star) or (isinstance(output, exp.Column) and isinstance(output.this, exp.Star)):
             raise refusal(exp.Star())

@@ -251,8 +251,9 @@ def _from(context: Context, select: exp.Select, conditions: list[exp.Expr]) -> t
         raise NotPrivateError(shown(select), "a SELECT without FROM reads no table", "Name a table after FROM.")
     require_only(clause, {"this"})
     joins = select.args.get("joins") or []
-    items = [_item(context, clause.this), *(_item(context, join.this) for join in joins)]
-    items = told_apart(items)
+    if not joins:
+        return _item(context, clause.this), conditions
+    items = told_apart([_item(context, table.this) for table in (clause, *joins)])
     clauses = [join_clause(join) for join in joins]
     require_no_comma_before_right(joins, clauses)
     scope, used = items[0], []

@@ -54,11 +54,15 @@ class GroupsBehind:
 def groups_behind(select: exp.Select) -> GroupsBehind | None:
     """The query of groups behind FROM, if there is nothing else, and SELECT computes no aggregates of it."""
     clause = select.args.get("from_")
-    if clause is None or not _says_only(select, _OF_ANSWERS) or any(map(has_aggregate, select.expressions)):
+    if clause is None:
         return None
     source, cte = clause.this, _cte(select)
     query = cte.this if cte is not None else source.this if isinstance(source, exp.Subquery) else None
-    if not isinstance(query, exp.Select) or not _says_only(query, _OF_GROUPS):
+    if not isinstance(query, exp.Select):
+        return None
+    if not _says_only(select, _OF_ANSWERS) or any(map(has_aggregate, select.expressions)):
+        return None
+    if not _says_only(query, _OF_GROUPS):
         return None
     if not query.args.get("group") and not any(map(has_aggregate, query.expressions)):
         return None

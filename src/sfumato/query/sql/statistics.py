@@ -129,6 +129,8 @@ def write_quantiles_out(query: exp.Query) -> None:
     Raises:
         ParameterError: There is no such quantile.
     """
+    if query.find(exp.ApproxQuantiles) is None:
+        return
     for bracket in [node for node in query.find_all(exp.Bracket) if isinstance(node.this, exp.ApproxQuantiles)]:
         bracket.replace(_quantile(bracket.this, _place(bracket)))
     for select in query.find_all(exp.Select):

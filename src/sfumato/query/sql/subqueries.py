@@ -195,6 +195,8 @@ def with_values(context: Context, scope: Scope, nodes: Iterable[exp.Expr], insid
         ParameterError: One names what does not exist, or mixes kinds.
     """
     for node in nodes:
+        if node.find(exp.Subquery) is None:
+            continue
         for query in list(_values(node)):
             scope, label = _with_value(context, scope, query, inside)
             query.replace(exp.Column(this=exp.to_identifier(label, quoted=True)))

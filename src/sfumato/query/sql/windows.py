@@ -40,8 +40,11 @@ def write_names_out(select: exp.Select) -> None:
     Raises:
         ParameterError: WINDOW calls none so.
     """
+    windows = list(select.find_all(exp.Window))
+    if not windows:
+        return
     named = {window.name.lower(): window for window in select.args.get("windows") or []}
-    for node in list(select.find_all(exp.Window)):
+    for node in windows:
         name = node.args.get("alias")
         if name is None or node.arg_key == "windows" or node.find_ancestor(exp.Select) is not select:
             continue

@@ -213,11 +213,12 @@ class SumOutput(Output):
 
     def reach(self, section: Section, confidence: Fraction) -> int | None:
         """How many steps the noise moves it at most, with a confidence; None where nothing is released."""
+        if len(self.terms) == 1:
+            (((measurement, _), _),) = self.terms
+            return None if section.noise(measurement) is None else int(section.error(measurement, confidence))
         noises = section.noises([measurement for (measurement, _), _ in self.terms])
         if noises is None:
             return None
-        if len(noises) == 1:
-            return int(section.error(self.terms[0][0][0], confidence))
         weights = np.array([[float(factor) for _, factor in self.terms]])
         return int(NoiseSums(noises, 1 - confidence).half_widths(weights)[0])
 

@@ -64,6 +64,8 @@ class Statistic(ABC):
 
     def folded(self, shape: Shape) -> "Statistic":
         """The same statistic of folded expressions, or a simpler one that is equal to it on all rows."""
+        if not self.stored.unwritten:
+            return self
         held = {field: getattr(self, field) for field in self.stored.unwritten}
         new = {
             field: tuple(folded(one, shape.columns) for one in value)

@@ -94,13 +94,17 @@ def _is_inside(key: Key, interval: Interval) -> bool:
 
 def _ends(facts: Facts, comparison: Comparison, values: Sequence[Value]) -> Interval:
     """Where all values lie that compare so, and what they are rounded to as they are summed."""
-    places = [_place(value, facts.kind) for value in values]
-    known = [place for place in places if place is not None]
-    if comparison is Comparison.NOT_EQUAL or len(known) < len(places):
+    if comparison is Comparison.NOT_EQUAL:
         return ANYTHING
+    places: list[Fraction] = []
+    for value in values:
+        place = _place(value, facts.kind)
+        if place is None:
+            return ANYTHING
+        places.append(place)
     ends = Interval(
-        None if comparison in UPPER_ENDS else _lower_end(min(known), facts, strict=comparison is Comparison.GREATER),
-        None if comparison in LOWER_ENDS else _upper_end(max(known), facts, strict=comparison is Comparison.LESS),
+        None if comparison in UPPER_ENDS else _lower_end(min(places), facts, strict=comparison is Comparison.GREATER),
+        None if comparison in LOWER_ENDS else _upper_end(max(places), facts, strict=comparison is Comparison.LESS),
     )
     if ends.lower is not None and ends.upper is not None and ends.lower > ends.upper:
         return ANYTHING

@@ -35,8 +35,8 @@ class Parameters:
         if isinstance(values, Mapping) and not all(isinstance(name, str) for name in values):
             raise ParameterError("parameters", "names", "must be text, such as {'least': 3} for :least")
         self._sign = ":" if isinstance(values, Mapping) else "$"
-        listed = values if isinstance(values, Mapping) else {str(place): v for place, v in enumerate(values, start=1)}
-        self._values = dict(listed)
+        places = map(str, range(1, len(values) + 1))
+        self._values = dict(values if isinstance(values, Mapping) else zip(places, values, strict=True))
         self._used: set[str] = set()
 
     def value(self, node: exp.Parameter | exp.Placeholder) -> Expression:
@@ -61,8 +61,8 @@ class Parameters:
         Raises:
             ParameterError: There are some.
         """
-        unused = [self._sign + name for name in self._values if name not in self._used]
-        if unused:
+        if len(self._used) < len(self._values):
+            unused = [self._sign + name for name in self._values if name not in self._used]
             raise ParameterError("parameters", ", ".join(unused), "must be used in the query")
 
 

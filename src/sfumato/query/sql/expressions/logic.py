@@ -49,7 +49,7 @@ def compared(scalars: Scalars, comparison: Comparison, first: exp.Expr, second: 
     """
     if isinstance(unnested(first), exp.Null) or isinstance(unnested(second), exp.Null):
         literal(None)
-    left, right = map(bare, scalars.alternatives((first, second)))
+    left, right = map(bare, scalars.in_time((scalars.lower(first), scalars.lower(second))))
     if isinstance(left, Literal) and isinstance(right, Literal) and type(left.value) is type(right.value):
         return TRUE if OPERATORS[comparison](left.value, right.value) else FALSE
     return Compare(comparison, left, right)

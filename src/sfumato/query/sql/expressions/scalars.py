@@ -62,13 +62,14 @@ class KnownFacts:
         if isinstance(expression, ColumnRef | Literal | Null):
             return facts_of(expression, self._columns)
         if id(expression) not in self._known:
-            parts = [part if isinstance(part, Literal) else self.of(part) for part in children(expression)]
-            facts = {str(place): part for place, part in enumerate(parts) if isinstance(part, Facts)}
-            outermost = _with_parts(
-                expression,
-                [ColumnRef(str(place)) if isinstance(part, Facts) else part for place, part in enumerate(parts)],
-            )
-            self._known[id(expression)] = (expression, facts_of(outermost, facts))
+            parts, facts = list[Expression](), dict[str, Facts]()
+            for place, part in enumerate(children(expression)):
+                if isinstance(part, Literal):
+                    parts.append(part)
+                else:
+                    parts.append(ColumnRef(str(place)))
+                    facts[str(place)] = self.of(part)
+            self._known[id(expression)] = (expression, facts_of(_with_parts(expression, parts), facts))
         return self._known[id(expression)][1]
 
 
