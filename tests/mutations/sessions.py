@@ -132,7 +132,7 @@ MUTANTS = (
     Mutant(
         name="the type of a sum with automatic bounds follows from those that were chosen",
         edits=(("query/planning/plan.py", "return _with_wide_sums(final, plan.question)", "return final"),),
-        tests=("tests/session/test_wide_sums.py::test_automatic_bounds_do_not_change_the_type_of_a_sum",),
+        tests=("tests/session/test_wide_sums.py::test_automatic_bounds_change_no_type_and_no_note",),
     ),
     Mutant(
         name="the owner's exact numbers are in the repr of a report",

@@ -111,12 +111,14 @@ def test_with_noise_the_interval_holds_the_exact_sum():
     assert found.high - found.low < 60 * EACH / 10
 
 
-def test_automatic_bounds_do_not_change_the_type_of_a_sum():
-    data = pa.table({"v": pa.array([3] * 500)})
+@pytest.mark.parametrize("value", [3, 2**62])
+def test_automatic_bounds_change_no_type_and_no_note(value):
+    data = pa.table({"v": pa.array([value] * 500)})
     with sf.open(data, name="t", columns={"v": sf.integer()}, budget=sf.PureDP(200)) as session:
         release = session.table("t").agg(s=sf.sum("v", bounds="auto")).release(epsilon=100)
     assert [type(value) for value in release.records()[0].values()] == [float] * 3
     assert release.to_arrow().schema.field("s").type == pa.float64()
+    assert [note.split(",")[0] for note in release.notes[1:]] == ["s: a FLOAT"]
 
 
 def test_a_vector_of_sums_has_a_type_for_each_of_them(session):

@@ -129,8 +129,8 @@ def receipt_of(desk: Planning, answer: dict[str, Any], *, reused: bool) -> Recei
 def notes_of(plan: PrivatePlan, final: PrivatePlan) -> tuple[str, ...]:
     """The bounds that were chosen for it, and which sums of whole numbers are doubles."""
     notes = [
-        f"{name}: a FLOAT, because sums of whole numbers between its bounds may exceed 64 bits; rounded beyond 2^53"
-        for name in wide_sums(final.question)
+        f"{name}: a FLOAT, because its sums of whole numbers may exceed 64 bits; rounded beyond 2^53"
+        for name in wide_sums(plan.question)
     ]
     if plan.bounds is None:
         return tuple(notes)
