@@ -48,6 +48,12 @@ BATCHES = {
     "all 2-way marginals": [table(*pair) for pair in combinations(SIZES, 2)],
     "all 3-way marginals": [table(*three) for three in combinations(SIZES, 3)],
     "a histogram and its running sums": [table("age", extra=", SUM(COUNT(*)) OVER (ORDER BY age) AS upto")],
+    "fifteen overlapping ranges of ages": [
+        f"SELECT COUNT(*) AS n FROM people WHERE age BETWEEN {50 * start} AND {50 * start + 249}" for start in range(15)
+    ],
+    "fifteen ages from which on": [
+        f"SELECT COUNT(*) AS n FROM people WHERE age >= {60 * start + 60}" for start in range(15)
+    ],
     "a count, a mean, a sum and a deviation": [
         table("education"), "SELECT education, AVG(hours) AS a FROM people GROUP BY education",
         "SELECT education, SUM(hours) AS s FROM people GROUP BY education",

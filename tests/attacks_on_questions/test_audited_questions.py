@@ -172,6 +172,11 @@ BATCHES = {
         town, together(BY_SEX, "SELECT COUNT(*) AS n FROM people"), ONE_MORE, delta="0.01", law="gaussian"
     ),
     "a workload of cells": Case(town, together(BY_SEX, BY_BOTH), ONE_MORE),
+    "conditions": Case(
+        town,
+        together(*(f"SELECT COUNT(*) AS n FROM people WHERE {one}" for one in ("age > 30", "age > 90", "kids < 2"))),
+        ONE_MORE,
+    ),
     "one of several": Case(
         town, together(BY_SEX, BY_BOTH, BY_AGE, "SELECT MEDIAN(pay) AS m FROM people"), ONE_MORE, delta="0.01",
         law="gaussian",

@@ -6,7 +6,9 @@ READING = "tests/engines/reference/test_engine.py::TestReadingByReference::"
 NEIGHBORS = "tests/session/test_neighbors.py::"
 TINY = "tests/query/test_tiny_databases.py::"
 BATCH = "tests/query/planning/test_batch.py::"
+WAYS = "tests/query/planning/test_ways.py::"
 WORKLOADS = "tests/query/planning/test_workloads.py::"
+AXES = "tests/query/planning/test_axes.py::"
 
 OF_IMAGES = "test_rows_are_in_the_group_of_their_key_if_it_is_one_of_the_image_and_else_in_none"
 """What every engine is asked of keys that are images."""
@@ -71,11 +73,11 @@ MUTANTS = (
         name="questions under other filters share a number",
         edits=(
             (
-                "query/planning/batch.py",
+                "query/planning/ways.py",
                 "key = question.child.child, question.limits, keys",
                 "key = question.limits, keys",
             ),
-            ("query/planning/batch.py", "known = [(one.child.child, one.limits, own)", "known = [(one.limits, own)"),
+            ("query/planning/ways.py", "known = [(one.child.child, one.limits, own)", "known = [(one.limits, own)"),
         ),
         tests=(f"{BATCH}test_other_groups_and_other_rows_are_measured_apart",),
     ),
@@ -83,12 +85,12 @@ MUTANTS = (
         name="questions under other limits share a number",
         edits=(
             (
-                "query/planning/batch.py",
+                "query/planning/ways.py",
                 "key = question.child.child, question.limits, keys",
                 "key = question.child.child, keys",
             ),
             (
-                "query/planning/batch.py",
+                "query/planning/ways.py",
                 "known = [(one.child.child, one.limits, own)",
                 "known = [(one.child.child, own)",
             ),
@@ -97,8 +99,60 @@ MUTANTS = (
     ),
     Mutant(
         name="rows that no key lists count as those of its first value",
-        edits=(("query/planning/workloads.py", "literal(other)), (*ordered", "literal(ordered[0])), (*ordered"),),
+        edits=(("query/planning/axes.py", "literal(other)), (*ordered", "literal(ordered[0])), (*ordered"),),
         tests=(f"{WORKLOADS}test_every_row_is_in_a_cell_and_those_that_are_not_listed_in_the_last_of_an_axis",),
+    ),
+    Mutant(
+        name="conditions of units with limits are parts of one histogram",
+        edits=(
+            (
+                "query/planning/ways.py",
+                "if not is_apart or shape_of(rows).metric is not Metric.ROWS:",
+                "if not is_apart:",
+            ),
+        ),
+        tests=(f"{WAYS}test_where_units_have_limits_conditions_are_rows_of_their_own",),
+    ),
+    Mutant(
+        name="a condition that some questions have holds for all of a histogram",
+        edits=(
+            (
+                "query/planning/ways.py",
+                "if all(one in other.apart for other in others)]",
+                "if any(one in other.apart for other in others)]",
+            ),
+        ),
+        tests=(f"{WAYS}test_conditions_of_several_columns_are_products",),
+    ),
+    Mutant(
+        name="NULL is in the first part of a line",
+        edits=(
+            (
+                "query/planning/axes.py",
+                "for condition, code in branches), literal(null))",
+                "for condition, code in branches), literal(own[0]))",
+            ),
+        ),
+        tests=(f"{AXES}test_a_cell_is_asked_for_exactly_if_its_values_are",),
+    ),
+    Mutant(
+        name="what is equal to a constant is below it",
+        edits=(("query/planning/axes.py", "np.where(parts <= low, -1", "np.where(parts <= low + 1, -1"),),
+        tests=(f"{AXES}test_a_cell_is_asked_for_exactly_if_its_values_are",),
+    ),
+    Mutant(
+        name="of chosen sums each cell is in one",
+        edits=(
+            (
+                "mechanisms/workloads/queries.py",
+                "return int(kind.matrix(cells).sum(axis=0).max())",
+                "return 1",
+            ),
+        ),
+        tests=(
+            "tests/mechanisms/workloads/test_queries.py::test_queries_are_those_of_the_matrix",
+            "tests/mechanisms/workloads/test_components.py::test_limits_are_those_of_the_matrix",
+        ),
     ),
     Mutant(
         name="one more row takes no row of a histogram away",
@@ -130,7 +184,7 @@ MUTANTS = (
                 "return True",
             ),
         ),
-        tests=(f"{BATCH}test_groups_under_limits_of_their_own_are_no_workload",),
+        tests=(f"{WAYS}test_groups_under_limits_of_their_own_are_no_workload",),
     ),
     Mutant(
         name="a RIGHT JOIN keeps the rows of its left side",

@@ -193,6 +193,13 @@ BATCHES: Final = {
         ("SELECT age, COUNT(*) AS n, SUM(COUNT(*)) OVER (ORDER BY age) AS u FROM people GROUP BY age",), "0.5", "1e-6",
         "gaussian",
     ),
+    "conditions": (
+        (
+            *(f"SELECT COUNT(*) AS n FROM people WHERE age BETWEEN {low} AND {low + 20}" for low in range(20, 80, 4)),
+            "SELECT smokes, COUNT(*) AS n FROM people WHERE pay > 2.5 AND sex <> 'f' GROUP BY smokes",
+        ),
+        "1", "0", None,
+    ),
 }  # fmt: skip
 """Statements, ε, δ and the law of the noise."""
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.stable.smooth_sensitivity import SmoothedValue, SmoothSensitivity
     from sfumato.mechanisms.stable.stable_median import StableMedian
     from sfumato.mechanisms.workloads.planning import WorkloadPlan, plan_workload
-    from sfumato.mechanisms.workloads.queries import LinearQueries, marginals
+    from sfumato.mechanisms.workloads.queries import LinearQueries, Subsets, marginals
     from sfumato.mechanisms.workloads.sensitivity import CellSensitivity
     from sfumato.mechanisms.workloads.workload_mechanism import WorkloadAnswers, WorkloadMechanism
 
@@ -81,6 +81,7 @@ _HOMES = {
     "StableMedian": "stable.stable_median",
     "StableValue": "stable.propose_test_release",
     "Staircase": "additive.staircase",
+    "Subsets": "workloads.queries",
     "SurveyEstimate": "response.survey",
     "TopK": "selection.noisy_top_k",
     "TruncatedGeometricSelection": "partitions.truncated_geometric",
@@ -132,6 +133,7 @@ __all__ = [
     "StableMedian",
     "StableValue",
     "Staircase",
+    "Subsets",
     "SurveyEstimate",
     "TopK",
     "TruncatedGeometricSelection",

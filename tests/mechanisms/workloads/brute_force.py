@@ -6,6 +6,7 @@ from itertools import combinations, product
 import numpy as np
 
 from sfumato.mechanisms.workloads.components import Cells, Dense, Direct, Residual, Total
+from sfumato.mechanisms.workloads.queries import Subsets
 from sfumato.mechanisms.workloads.sensitivity import CellSensitivity, Measurement
 from sfumato.privacy.neighbors import REPLACE_ONE
 
@@ -14,12 +15,12 @@ ONE_ROW = CellSensitivity(l0=1, linf=1, is_nonnegative=True)
 
 def query_matrix(kind, cells):
     """The queries of one column, written out."""
-    sets = {
+    sets = kind.places if isinstance(kind, Subsets) else {
         "total": [range(cells)],
         "cells": [[cell] for cell in range(cells)],
         "prefix": [range(cell + 1) for cell in range(cells)],
         "ranges": [range(start, stop) for start in range(cells) for stop in range(start + 1, cells + 1)],
-    }[kind]
+    }[kind]  # fmt: skip
     return np.array([[int(cell in chosen) for cell in range(cells)] for chosen in sets])
 
 

@@ -6,7 +6,7 @@ from tests.mechanisms.workloads.brute_force import component_matrix, query_matri
 
 from sfumato.mechanisms.workloads.blocks import Blocks
 from sfumato.mechanisms.workloads.components import Cells, Dense, Direct, Residual, Total
-from sfumato.mechanisms.workloads.queries import KINDS
+from sfumato.mechanisms.workloads.queries import KINDS, Subsets
 
 CENTERED = np.array([[2, -1, -1, 0], [0, 3, -2, -1], [1, 1, -1, -1], [5, 0, 0, -5]])
 FULL = np.array([[2, 1, 0], [0, 3, 1], [1, 0, -4], [1, 1, 1]])
@@ -37,8 +37,12 @@ COMPONENTS = {
 }
 
 
+OWN = [*KINDS[2:], Subsets([(0, 3), (1,), (0, 1, 3)])]
+
+
 def kinds(component):
-    names = ["total", "cells", "prefix"] if isinstance(component, Blocks) else KINDS
+    some = Subsets([range(0, component.cells, 2), (component.cells - 1,)])
+    names = ["total", "cells", "prefix"] if isinstance(component, Blocks) else [*KINDS, some]
     return [kind for kind in names if component.sees(kind)]
 
 
@@ -68,7 +72,7 @@ def test_covariances_are_those_of_the_pseudo_inverse(component):
             assert np.array(found) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("component", [*COMPONENTS.values(), *(Direct(k, n) for k in KINDS[2:] for n in (2, 5))])
+@pytest.mark.parametrize("component", [*COMPONENTS.values(), *(Direct(k, n) for k in OWN for n in (4, 5))])
 def test_limits_are_those_of_the_matrix(component):
     matrix = component_matrix(component)
     gram, sizes, limits = matrix.T @ matrix, np.abs(matrix), component.bounds

@@ -7,16 +7,21 @@ from tests.mechanisms.workloads.brute_force import ONE_ROW
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.workloads.optimal import optimal_factor
 from sfumato.mechanisms.workloads.planning import plan_workload, tree
-from sfumato.mechanisms.workloads.queries import KINDS, LinearQueries, marginals, query_gram
+from sfumato.mechanisms.workloads.queries import KINDS, LinearQueries, Subsets, marginals, query_gram
 from sfumato.mechanisms.workloads.sensitivity import CellSensitivity
 from sfumato.privacy.neighbors import REPLACE_ONE
 
 SEVERAL = CellSensitivity(l0=5, linf=2, is_nonnegative=True)
 
 
+def some(rng, size):
+    queries = [np.flatnonzero(rng.random(size) < 0.5).tolist() or [0] for _ in range(rng.integers(1, 4))]
+    return Subsets(queries if size > 1 else queries[:1])
+
+
 def random_workload(rng, columns):
     def queries():
-        kinds = {name: KINDS[rng.integers(0, 4)] for name in columns}
+        kinds = {name: [*KINDS, some(rng, size)][rng.integers(0, 5)] for name, size in columns.items()}
         return LinearQueries({name: kind for name, kind in kinds.items() if kind != "total"}, weight=rng.integers(1, 9))
 
     return [queries() for _ in range(rng.integers(1, 6))]

@@ -8,6 +8,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.workloads.queries import (
     KINDS,
     LinearQueries,
+    Subsets,
     marginals,
     most_shared,
     quadratic_forms,
@@ -21,8 +22,9 @@ SIZES = [1, 2, 3, 7]
 
 
 @pytest.mark.parametrize("cells", SIZES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, Subsets([(0,)]), "some"])
 def test_queries_are_those_of_the_matrix(kind, cells):
+    kind = Subsets([range(0, cells, 2), [cells - 1, *range(cells // 2)]]) if kind == "some" else kind
     matrix = query_matrix(kind, cells)
     values = np.random.default_rng(cells).integers(-9, 9, (2, cells, 3))
     assert (queried(kind, values, 1) == np.einsum("qc,acb->aqb", matrix, values)).all()
@@ -32,8 +34,9 @@ def test_queries_are_those_of_the_matrix(kind, cells):
 
 
 @pytest.mark.parametrize("cells", SIZES)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, Subsets([(0,)]), "some"])
 def test_gram_matrices_and_quadratic_forms_are_those_of_the_matrix(kind, cells):
+    kind = Subsets([range(0, cells, 2), [cells - 1, *range(cells // 2)]]) if kind == "some" else kind
     matrix = query_matrix(kind, cells)
     form = np.random.default_rng(cells).normal(size=(cells, cells))
     form = form + form.T
@@ -64,12 +67,29 @@ def test_marginals_are_all_choices_of_columns():
     [
         (lambda: LinearQueries({"a": "sums"}), "kinds"),
         (lambda: LinearQueries([("a", "cells")]), "kinds"),
+        (lambda: Subsets([]), "places"),
+        (lambda: Subsets([[1], []]), "places"),
+        (lambda: Subsets([[1, 0, 1]]), "places"),
+        (lambda: Subsets([[-1]]), "places"),
+        (lambda: Subsets([["1"]]), "places"),
         (lambda: LinearQueries({1: "cells"}), "kinds"),
         (lambda: LinearQueries({"a": "cells"}, weight=0), "weight"),
         (lambda: marginals(["a"], ways=2), "ways"),
         (lambda: marginals("ab", ways=1), "columns"),
     ],
-    ids=["kind", "mapping", "name", "weight", "ways", "columns"],
+    ids=[
+        "kind",
+        "mapping",
+        "nothing",
+        "an empty query",
+        "twice",
+        "negative",
+        "a text",
+        "name",
+        "weight",
+        "ways",
+        "columns",
+    ],
 )
 def test_what_is_no_workload_is_refused(make, named):
     with pytest.raises(ParameterError, match=named):

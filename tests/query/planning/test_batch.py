@@ -4,54 +4,20 @@ from fractions import Fraction
 
 import pytest
 from tests.query.planned import PEOPLE, VISITS, N, ref, relation_of
+from tests.query.planning.batches import WIDE, A, S, ages, asked, between, pairs, planned
 
 from sfumato.accounting import PLDAccountant
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
+from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.query.model.expressions import Compare, Comparison, Literal
 from sfumato.query.model.relations import Filter
 from sfumato.query.model.schema import Limits, Table, integer, text
 from sfumato.query.model.statement import AUTO, RowCount
 from sfumato.query.planning import batch, workloads
-from sfumato.query.planning.batch import compile_batch
 from sfumato.query.planning.plan import compile_plan
-from sfumato.query.planning.questions import presented
-from sfumato.query.planning.windows import OrderKey, RowsFrame, Window, WindowFunction
 from sfumato.query.statistics.counts import CountRows, CountValues
-from sfumato.query.statistics.means import Mean, Sum
-from sfumato.query.statistics.quantiles import median
-
-WIDE = Table(
-    name="wide", columns={f"c{n}": integer(0, 9) for n in range(5)} | {"long": integer(0, 400), "free": text()},
-)  # fmt: skip
-A, S = ("a", Mean(ref("age"))), ("s", Sum(ref("age")))
-
-
-def asked(child, *statistics, **clauses):
-    return presented(relation_of(child), statistics=statistics or (N,), **clauses)
-
-
-def planned(*questions, epsilon=1, delta=0, law=None):
-    return compile_batch(questions, guarantee(epsilon, delta), neighboring_relation=ADD_OR_REMOVE_ONE, law=law)
-
-
-def pairs(number=5):
-    return [asked(WIDE, keys=(f"c{i}", f"c{j}")) for i in range(number) for j in range(i)]
-
-
-def running(frame=None, *, of="n", by="long", partition=(), descending=False):
-    return Window(
-        function=WindowFunction.SUM, value=ref(of), partition=tuple(map(ref, partition)),
-        order=(OrderKey(ref(by), descending),), frame=frame,
-    )  # fmt: skip
-
-
-@pytest.fixture
-def always(monkeypatch):
-    """Everything that can be a workload is one."""
-    monkeypatch.setattr(batch._Priced, "is_worth", lambda *_: True)
-
+from sfumato.query.statistics.means import Sum
 
 # What is measured once
 
@@ -165,73 +131,16 @@ def test_sums_of_several_measures_are_one_workload_each():
     assert RowCount() in [one.statement.measures[0] for one in plan.workloads]
 
 
-@pytest.mark.parametrize("frame", [None, RowsFrame(before=None, after=0)])
-def test_running_sums_by_a_key_are_prefix_sums(frame):
-    question = asked(WIDE, N, keys=("long",), windows=(("upto", running(frame)),))
-    plan = planned(question, epsilon=1, delta="1e-6")
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+def test_counts_between_constants_are_sums_of_the_cells_that_these_cut(delta):
+    plan = planned(*(ages(between(lower, lower + 20)) for lower in range(20, 80, 5)), delta=delta)
     (workload,) = plan.workloads
-    assert {kind for queries in workload.mechanism.plan.workload for _, kind in queries.kinds} == {"cells", "prefix"}
-    (output,) = plan.plans[0].sections[0].outputs
-    assert dict(output.running).keys() == {"upto"}
-    widths = output.reaches(plan.plans[0].sections[0], Fraction(19, 20), "upto")
-    apart = planned(asked(WIDE, N, keys=("long",)), epsilon=1, delta="1e-6")
-    assert max(widths) < 400**0.5 * apart.sections[0].error(0, Fraction(19, 20)) / 2
-
-
-@pytest.mark.parametrize(
-    ("window", "clauses"),
-    [
-        (running(descending=True), {}),
-        (running(RowsFrame(before=3, after=0)), {}),
-        (running(), {"having": Compare(Comparison.GREATER, ref("n"), Literal(Fraction(5)))}),
-        (running(), {"keys": ("long", "c0")}),
-        (Window(function=WindowFunction.AVG, value=ref("n"), order=(OrderKey(ref("long")),)), {}),
-        (Window(function=WindowFunction.SUM, value=ref("n")), {}),
-    ],
-    ids=["backwards", "a moving sum", "of some rows", "with another key", "a mean", "a total"],
-)
-def test_other_windows_are_none(window, clauses):
-    question = asked(WIDE, N, **({"keys": ("long",)} | clauses), windows=(("upto", window),))
-    assert not planned(question, epsilon=1, delta="1e-6").workloads
-
-
-def test_running_sums_apart_by_all_other_keys_are_prefix_sums_too():
-    question = asked(WIDE, N, keys=("long", "c0"), windows=(("upto", running(partition=("c0",))),))
-    (workload,) = planned(question, epsilon=1, delta="1e-6").workloads
-    kinds = [dict(queries.kinds) for queries in workload.mechanism.plan.workload]
-    assert {"key 0": "prefix", "key 1": "cells"} in kinds
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        asked(WIDE, N, ("m", median("c4")), keys=("c4",)),
-        asked(WIDE, N, keys=("c4",), sets=(("c4",), ()), consistent=True),
-        asked(WIDE, N, ("a", Mean(ref("c0"))), keys=("c4",)),
-    ],
-    ids=["a median", "sums that add up", "a mean"],
-)
-def test_what_is_no_count_or_sum_keeps_its_own_numbers(other):
-    plan = planned(*pairs(), other, epsilon="0.1", delta="1e-6")
-    own = plan.plans[-1].sections
-    assert not any(section.is_fitted for section in own)
-    assert plan.workloads, "the others are a workload all the same"
-
-
-def test_a_question_is_either_of_workloads_or_not(monkeypatch):
-    """Its columns have one type."""
-    monkeypatch.setattr(batch._Priced, "is_worth", lambda *_: True)
-    both = asked(WIDE, N, keys=("c0", "free"), sets=(("c0",), ("free",)))
-    plan = planned(both, *pairs(), epsilon="0.1", delta="1e-6")
-    assert [section.is_fitted for section in plan.plans[0].sections] == [False, False]
-
-
-def test_groups_under_limits_of_their_own_are_no_workload(monkeypatch):
-    monkeypatch.setattr(batch._Priced, "is_worth", lambda *_: True)
-    questions = [asked(VISITS, N, keys=("ward",)), asked(VISITS, N, keys=("beds",)), asked(VISITS, N)]
-    plan = planned(*questions, epsilon="0.1", delta="1e-6")
-    assert not any(one.is_fitted for one in plan.plans[0].sections)
-    assert not plan.workloads
+    (key,) = workload.statement.keys
+    assert len(key.values) == 16
+    apart = [planned(ages(between(20, 40)), delta=delta, epsilon=Fraction(1, 12))]
+    errors = [one.sections[0].outputs[0].forecast(one.sections[0], Fraction(19, 20), size=1) for one in plan.plans]
+    (alone,) = (one.sections[0].outputs[0].forecast(one.sections[0], Fraction(19, 20), size=1) for one in apart)
+    assert sum(one.half_width for one in errors) < 0.7 * len(errors) * alone.half_width
 
 
 @pytest.mark.usefixtures("always")

@@ -14,10 +14,11 @@ from sfumato.engines.sources.sources import ArrowData
 from sfumato.mechanisms.workloads.workload_mechanism import _joined, _measured
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, UnitColumn
 from sfumato.query.model.expressions import ColumnRef, Compare, Comparison, Literal
+from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Except, Filter, Select, Source, UnionAll
 from sfumato.query.model.schema import Limits, Table, boolean, integer, text
-from sfumato.query.model.schema import date as day
 from sfumato.query.model.statement import LatticeValue, RowCount, StepSum
+from sfumato.query.planning.axes import Want, axis_of
 from sfumato.query.planning.workloads import Marginal, base_of, drafted, is_bounded_once
 from sfumato.session.releases.releasing import exact_histogram
 
@@ -26,7 +27,8 @@ PEOPLE = Table(
     name="t", columns={"u": text(), **COLUMNS}, unit=UnitColumn("u"), limits=Limits(max_rows_per_unit=2)
 )  # fmt: skip
 ROWS = Table(name="t", columns=COLUMNS)
-AXES = [(ColumnRef("k"), ("x", "y")), (ColumnRef("v"), (3, 1, 2)), (ColumnRef("b"), (False, True))]
+KEYS = [("k", Kind.TEXT, ("x", "y")), ("v", Kind.INTEGER, (3, 1, 2)), ("b", Kind.BOOLEAN, (False, True))]
+AXES = [axis_of(ColumnRef(name), kind, [Want(values)]) for name, kind, values in KEYS]
 TOTAL = StepSum(
     LatticeValue(value=ColumnRef("v"), resolution=Fraction(1), lower=-2, upper=3, offset=0, nullable=True)
 )  # fmt: skip
@@ -35,7 +37,8 @@ OWN = [list(own) for size in range(3) for own in combinations_with_replacement(C
 
 
 def wanted(*axes, running=(), section=0):
-    return Marginal(section=section, component=0, axes=axes, running=running, weight=Fraction(1))
+    wants = {axis: Want(KEYS[axis][2]) for axis in axes}
+    return Marginal(section=section, component=0, axes=axes, wants=wants, running=running, weight=Fraction(1))
 
 
 PAIRS = (wanted(0, 1), wanted(0, 2, section=1), wanted(1, running=(1,), section=2), wanted(section=3))
@@ -74,16 +77,10 @@ def test_every_row_is_in_a_cell_and_those_that_are_not_listed_in_the_last_of_an_
 
 
 def test_days_and_texts_have_another_value_that_is_not_listed():
-    axes = [(ColumnRef("d"), (date(9999, 12, 31), date(2026, 1, 1))), (ColumnRef("k"), ("other", "other'"))]
-    table = Table(name="t", columns={"d": day(), "k": text()})
-    one = drafted(
-        Source(table), RowCount(), axes, [wanted(0), wanted(1, section=1)], limits=Limits(),
-        neighboring_relation=ADD_OR_REMOVE_ONE, noise="gaussian",
-    )  # fmt: skip
-    assert [key.values for key in one.statement.keys] == [
-        (date(2026, 1, 1), date(9999, 12, 31), date(2025, 12, 31)),
-        ("other", "other'", "other''"),
-    ]
+    first, last = date(2026, 1, 1), date.max
+    days = axis_of(ColumnRef("d"), Kind.DATE, [Want((last, first))])
+    assert days.cells == (first, last, date(2025, 12, 31))
+    assert axis_of(ColumnRef("k"), Kind.TEXT, [Want(("other", "other'"))]).cells == ("other", "other'", "other''")
 
 
 def claims(one, moved):
@@ -156,7 +153,8 @@ def test_limits_on_groups_mean_something_else_by_other_keys():
 
 
 def test_a_histogram_of_too_many_cells_is_none():
-    axes = [(ColumnRef("v"), tuple(range(1000))), (ColumnRef("v"), tuple(range(1, 1001)))]
+    long = Want(tuple(range(1000)))
+    axes = [axis_of(ColumnRef("v"), Kind.INTEGER, [long])] * 2
     found = drafted(
         Source(ROWS), RowCount(), axes, [wanted(0), wanted(1, section=1)], limits=Limits(),
         neighboring_relation=ADD_OR_REMOVE_ONE, noise="gaussian",

@@ -43,5 +43,5 @@ def test_an_idempotency_key_is_a_text(key):
 
 
 def test_bounds_that_were_chosen_are_noted():
-    (note,) = opened().table("people").agg(s=sf.sum("free", bounds="auto")).release(epsilon=1).notes
+    note, _ = opened().table("people").agg(s=sf.sum("free", bounds="auto")).release(epsilon=1).notes
     assert note.startswith("bounds of s: ")

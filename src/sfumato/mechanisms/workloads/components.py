@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sfumato.mechanisms.workloads.queries import (
     Floats,
     Kind,
+    Subsets,
     most_shared,
     quadratic_forms,
     queried,
@@ -251,9 +252,14 @@ class Direct:
     @property
     def bounds(self) -> ColumnBounds:
         """Of zeros and ones: an inner product of two columns is at most the length of the longer."""
-        most = most_shared(self.kind, self.cells)
+        most, least = most_shared(self.kind, self.cells), 0 if isinstance(self.kind, Subsets) else 1
         return ColumnBounds(
-            diagonal=(1, most), off_diagonal=(0, most), eigenvalue=self.cells * most, l1=most, l0=most, row=self.cells
+            diagonal=(least, most),
+            off_diagonal=(0, most),
+            eigenvalue=self.cells * most,
+            l1=most,
+            l0=most,
+            row=int(row_lengths(self.kind, self.cells).max()),
         )
 
     def sees(self, kind: Kind) -> bool:

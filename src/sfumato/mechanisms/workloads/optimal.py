@@ -30,6 +30,7 @@ _NEAR_OF_MANY: Final = 1.003  # of more cells, so that 1,024 take about a second
 _FEW_CELLS: Final = 256
 _COARSE_ROUNDS: Final = 4
 _COARSEST: Final = 32
+_LEAST_PART: Final = 1e-4  # of the sum of all weights is that of each cell at least, times the number of cells
 _LEAST_WEIGHT: Final = 1e-8  # of each cell beside the others: what hardly counts is still measured, and B has full rank
 
 
@@ -68,7 +69,7 @@ def optimal_factor(gram: Floats, *, is_centered: bool = False) -> Factor:
         total, lower_bound = values.sum() * largest, values.sum() ** 2 / weights.sum()
         if total <= near * lower_bound:
             break
-        following = weights * (diagonal / weights) ** _STRETCH
+        following = _following(weights, diagonal)
     rows = np.sqrt(values[unseen:])[:, np.newaxis] * vectors[:, unseen:].T
     return Factor(rows / np.sqrt(weights * largest), float(total), float(lower_bound))
 
@@ -89,9 +90,15 @@ def _first_weights(gram: Floats) -> Floats:
     coarse = gram[::2, ::2]
     weights = _first_weights(coarse)
     for _ in range(_COARSE_ROUNDS):
-        weights = weights * (_root(coarse, weights)[2] / weights) ** _STRETCH
+        weights = _following(weights, _root(coarse, weights)[2])
     places = np.linspace(0, len(weights) - 1, len(gram))
     return np.exp(np.interp(places, np.arange(len(weights)), np.log(weights)))
+
+
+def _following(weights: Floats, diagonal: Floats) -> Floats:
+    """The next weights; those of cells that hardly any query needs would fall until rounding is all that they are."""
+    found: Floats = weights * (diagonal / weights) ** _STRETCH
+    return found.clip(_LEAST_PART / len(weights) * float(found.sum()))
 
 
 def rounded(matrix: Floats, *, is_centered: bool) -> IntegerMatrix:

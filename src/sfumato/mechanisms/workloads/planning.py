@@ -12,7 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.workloads.blocks import MOST_BLOCKED_CELLS, blocked_component
 from sfumato.mechanisms.workloads.components import Cells, Component, Dense, IntegerMatrix, Residual, Total
 from sfumato.mechanisms.workloads.optimal import MOST_CELLS, optimal_component
-from sfumato.mechanisms.workloads.queries import Kind, LinearQueries, row_lengths
+from sfumato.mechanisms.workloads.queries import Kind, LinearQueries, Subsets, row_lengths
 from sfumato.mechanisms.workloads.sensitivity import (
     CellSensitivity,
     l1_sensitivity,
@@ -35,6 +35,7 @@ MOST_NUMBERS: Final = 1 << 24
 _BRANCHINGS: Final = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 _CLEARLY: Final = 1 - 1e-6  # by how much a strategy must be better than a simpler one
 _SWEEPS: Final = 2
+_LIMITS: Final = {"prefix": MOST_BLOCKED_CELLS, "ranges": MOST_CELLS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,8 +231,8 @@ class _Problem:
         return {kinds[column] for kinds in self.kinds}
 
     def is_ordered(self, column: int) -> bool:
-        """Whether prefix sums or ranges of a column are asked."""
-        return bool(self.of_column(column) & {"prefix", "ranges"})
+        """Whether sums of several values of a column are asked, such as prefix sums."""
+        return any(isinstance(kind, Subsets) or kind in {"prefix", "ranges"} for kind in self.of_column(column))
 
     def weights_of(self, column: int, chosen: Sequence[Component | None]) -> tuple[tuple[Kind, float], ...]:
         """How much a variance of each kind counts in one column, by what the other columns contribute to it."""
@@ -245,7 +246,11 @@ class _Problem:
                 for place in others
             )
             found[kinds[column]] = found.get(kinds[column], 0.0) + weight * factor
-        return tuple(sorted((kind, weight / max(found.values())) for kind, weight in found.items()))
+        return tuple(
+            sorted(
+                ((kind, weight / max(found.values())) for kind, weight in found.items()), key=lambda one: str(one[0])
+            )
+        )
 
     def _swept(self) -> list[Component]:
         """For each column one component that sees everything, the best given those of the other columns."""
@@ -272,9 +277,13 @@ def _kinds(queries: LinearQueries, columns: Sequence[tuple[str, int]]) -> Kinds:
     kinds: list[Kind] = []
     for name, size in columns:
         kind = queries.kind(name)
-        limit = {"prefix": MOST_BLOCKED_CELLS, "ranges": MOST_CELLS}.get(kind)
+        limit = MOST_CELLS if isinstance(kind, Subsets) else _LIMITS.get(kind)
         if limit is not None and size > limit:
-            raise ParameterError("workload", f"{kind} of {name!r}", f"may be asked of at most {limit:,} values")
+            shown = "subsets" if isinstance(kind, Subsets) else kind
+            raise ParameterError("workload", f"{shown} of {name!r}", f"may be asked of at most {limit:,} values")
+        if isinstance(kind, Subsets) and (max(map(max, kind.places)) >= size or 1 == size < len(kind.places)):
+            requirement = f"must be of its {size:,} values, and of one value at most once"
+            raise ParameterError("workload", f"subsets of {name!r}", requirement)
         kinds.append("total" if size == 1 else kind)
     return tuple(kinds)
 

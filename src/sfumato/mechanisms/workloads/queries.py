@@ -7,6 +7,7 @@ of a matrix of zeros and ones, which is never built:
     cells   n rows   each value
     prefix  n rows   the values up to each value, itself among them
     ranges  n(n+1)/2 rows   the values from one value to another, ordered by their start, then by their end
+    Subsets as many rows as it has   chosen values, whichever they are
 
 Queries of several columns are the Kronecker product of these matrices; a column that is not named is totaled.
 """
@@ -20,12 +21,50 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed, of_kind, one_of, whole
 from sfumato.numeric.rationals import Number, positive, set_fields
 
-Kind: TypeAlias = Literal["total", "cells", "prefix", "ranges"]
+NamedKind: TypeAlias = Literal["total", "cells", "prefix", "ranges"]
 Floats: TypeAlias = NDArray[np.float64]
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+KINDS: Final[tuple[NamedKind, ...]] = get_args(NamedKind)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Subsets:
+    """Sums of chosen values of one column, such as the counts from 20 to 29 and from 65 on.
+
+    Args:
+        places: For each query the places of its values in the column, the first of them 0; in any order.
+
+    Raises:
+        ParameterError: There is no query, one has no value, or a place is negative or named twice.
+
+    Example:
+        >>> Subsets([(1, 0), (2,)]).places
+        ((0, 1), (2,))
+    """
+
+    places: tuple[tuple[int, ...], ...]
+
+    def __init__(self, places: Iterable[Iterable[int]]) -> None:
+        queries = [
+            sorted(whole(place, "places") for place in listed(query, "places", of="places"))
+            for query in listed(places, "places", of="queries")
+        ]
+        if not queries or any(not query or len(set(query)) < len(query) for query in queries):
+            raise ParameterError("places", places, "must have at least one query, each of different places")
+        set_fields(self, places=tuple(map(tuple, queries)))
+
+    def matrix(self, cells: int) -> NDArray[np.int64]:
+        """The queries as rows of zeros and ones."""
+        found = np.zeros((len(self.places), cells), dtype=np.int64)
+        for row, query in zip(found, self.places, strict=True):
+            row[list(query)] = 1
+        return found
+
+
+Kind: TypeAlias = NamedKind | Subsets
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -33,7 +72,7 @@ class LinearQueries:
     """The same kind of queries for all values of some columns, such as the counts of each pair of age and sex.
 
     Args:
-        kinds: For each column "cells", "prefix" or "ranges"; the columns that are not named are totaled.
+        kinds: For each column "cells", "prefix", "ranges" or some `Subsets`; columns that are not named are totaled.
         weight: How much the variance of each answer counts when the strategy is chosen, above 0.
 
     Raises:
@@ -53,7 +92,8 @@ class LinearQueries:
         named = of_kind(kinds, "kinds", Mapping, 'a mapping from columns to kinds, such as {"age": "prefix"}')
         for column, kind in named.items():
             of_kind(column, "kinds", str, "a mapping from names of columns")
-            one_of(kind, "kinds", KINDS)
+            if not isinstance(kind, Subsets):
+                one_of(kind, "kinds", KINDS)
         set_fields(self, kinds=tuple(named.items()), weight=positive(weight, "weight"))
 
     def kind(self, column: str) -> Kind:
@@ -91,6 +131,8 @@ def row_lengths(kind: Kind, cells: int) -> NDArray[np.int64]:
             return np.ones(cells, dtype=np.int64)
         case "prefix":
             return np.arange(1, cells + 1)
+        case Subsets():
+            return np.array(list(map(len, kind.places)))
         case "ranges":
             starts, stops = range_ends(cells)
             return stops - starts
@@ -117,6 +159,8 @@ def query_row(kind: Kind, cells: int, index: int) -> Floats:
             chosen = position == index
         case "prefix":
             chosen = position <= index
+        case Subsets():
+            chosen = kind.matrix(cells)[index] == 1
         case "ranges":
             starts, stops = range_ends(cells)
             chosen = (starts[index] <= position) & (position < stops[index])
@@ -138,6 +182,9 @@ def queried(kind: Kind, values: NDArray[Any], axis: int) -> NDArray[Any]:
             found = values
         case "prefix":
             found = np.cumsum(values, axis=axis)
+        case Subsets():
+            matrix = kind.matrix(values.shape[axis]).astype(values.dtype)
+            found = np.moveaxis(np.tensordot(matrix, values, axes=(1, axis)), 0, axis)
         case "ranges":
             starts, stops = range_ends(values.shape[axis])
             sums = np.insert(np.cumsum(values, axis=axis), 0, 0, axis=axis)
@@ -155,6 +202,9 @@ def query_gram(kind: Kind, cells: int) -> Floats:
             found = np.eye(cells)
         case "prefix":
             found = cells - np.maximum.outer(position, position)
+        case Subsets():
+            rows = kind.matrix(cells)
+            return (rows.T @ rows).astype(np.float64)
         case "ranges":
             found = (np.minimum.outer(position, position) + 1) * (cells - np.maximum.outer(position, position))
     return found.astype(np.float64)
@@ -174,6 +224,10 @@ def quadratic_forms(kind: Kind, matrix: Floats) -> Floats:
             return np.diagonal(matrix).copy()
         case "prefix":
             return np.diagonal(np.cumsum(np.cumsum(matrix, axis=0), axis=1)).copy()
+        case Subsets():
+            rows = kind.matrix(len(matrix))
+            forms: Floats = ((rows @ matrix) * rows).sum(axis=1)
+            return forms
         case "ranges":
             starts, stops = range_ends(len(matrix))
             sums = np.pad(np.cumsum(np.cumsum(matrix, axis=0), axis=1), ((1, 0), (1, 0)))
@@ -194,5 +248,7 @@ def most_shared(kind: Kind, cells: int) -> int:
             return 1
         case "prefix":
             return cells
+        case Subsets():
+            return int(kind.matrix(cells).sum(axis=0).max())
         case "ranges":
             return ((cells + 1) // 2) * (cells // 2 + 1)

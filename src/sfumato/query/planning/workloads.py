@@ -2,7 +2,8 @@
 
 Ways to group the same rows, under the same limits, ask for marginals of one histogram: the one by all of their keys
 together. It gets a cell for what a key does not list, so that every row is in a cell and a total misses none. Running
-sums of a count by one of its keys are prefix sums of that histogram. Whether a workload is worth it is for whoever
+sums of a count by one of its keys are prefix sums of that histogram. Where each row is a unit, conditions that compare
+an expression with constants are sums of cells too (`axes`). Whether a workload is worth it is for whoever
 prices both ways (`batch`).
 
 **Guarantee**: one statement computes the whole histogram, so a unit is bounded once for all that is measured. What it
@@ -13,12 +14,11 @@ Proof: proofs/query/planning/batch.md.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
 from fractions import Fraction
 from math import prod
-from typing import Any, Final, TypeAlias
+from typing import Final
 
-from sfumato.errors import NotPrivateError
+from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.mechanisms.workloads.planning import WorkloadPlan, plan_workload, squared_sensitivity
 from sfumato.mechanisms.workloads.queries import Kind as Queries
 from sfumato.mechanisms.workloads.queries import LinearQueries
@@ -31,21 +31,20 @@ from sfumato.query.analysis.keys import MAX_GROUPS
 from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.analysis.stability import Sensitivity, reach_of
 from sfumato.query.analysis.work import check_work
-from sfumato.query.handles.conditions import literal
-from sfumato.query.model.expressions import Case, ColumnRef, Expression, IsIn, Not, replaced
+from sfumato.query.model.expressions import ColumnRef, Expression, replaced
 from sfumato.query.model.relations import Filter, PeoplePart, Relation, Select, Source
-from sfumato.query.model.schema import Key, Limits
+from sfumato.query.model.schema import Limits
 from sfumato.query.model.statement import KeyColumn, Measure, RowCount, Statement, StepProduct, StepSum, ValueCount
 from sfumato.query.planning.allocation import Noise, Share
+from sfumato.query.planning.axes import CellAxis, Want
 from sfumato.query.statistics.workloads import Workload
 
 _AT: Final = Fraction(19, 20)  # the confidence at which errors are compared
-_OTHER: Final = "other"
 _LINEAR: Final = (RowCount, ValueCount, StepSum, StepProduct)
 """Measures of which those of a group are the sums of those of its cells."""
 
-Axis: TypeAlias = tuple[Expression, tuple[Key, ...]]
-"""A key over the common rows, and its public values."""
+_NOTHING: Final = "nothing"
+"""The one axis of a histogram that nothing is grouped by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +55,7 @@ class Marginal:
         section: Which section of the batch.
         component: Which of its noisy numbers.
         axes: For each of its keys its axis.
+        wants: What it asks of each axis that it has to do with.
         running: The axes along which running sums are asked.
         weight: How much it counts, as a share of precision; all of its numbers together.
     """
@@ -63,8 +63,17 @@ class Marginal:
     section: int
     component: int
     axes: tuple[int, ...]
+    wants: Mapping[int, Want]
     running: tuple[int, ...]
     weight: Fraction
+
+    def error_apart(self, width: float) -> float:
+        """The squares of its errors where it is measured by itself, and noise moves its numbers so far.
+
+        A running sum of n cells is one of (n + 1)/2 on average, where one more cell has what is not listed.
+        """
+        sizes = (len(self.wants[axis].values or ()) + 1 for axis in self.running)
+        return float(self.weight) * width**2 * (1 + sum((size + 1) / 2 for size in sizes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,19 +122,6 @@ class Draft:
             for table, groups in zip(self.tables, self.groups, strict=True)
         )
 
-    def error_apart(self, widths: Mapping[tuple[int, int], float]) -> float:
-        """The same where each section measures its own cells, with errors of so much by section and component.
-
-        A running sum of n cells is one of (n + 1)/2 on average.
-        """
-        sizes = [len(key.values or ()) for key in self.statement.keys]
-        return sum(
-            float(table.weight)
-            * widths[table.section, table.component] ** 2
-            * (1 + sum((sizes[axis] + 1) / 2 for axis in table.running))
-            for table in self.tables
-        )
-
 
 def error_of(share: Share) -> float:
     """How far noise moves a number that has a share of the budget; 0 of nothing that is released."""
@@ -165,7 +161,7 @@ def is_bounded_once(limits: Limits) -> bool:
 def drafted(
     base: Relation,
     measure: Measure,
-    axes: Sequence[Axis],
+    axes: Sequence[CellAxis],
     tables: Sequence[Marginal],
     *,
     limits: Limits,
@@ -184,7 +180,7 @@ def drafted(
         noise: The distribution that the strategy is for.
 
     """
-    if prod(len(values) + 1 for _, values in axes) > MAX_GROUPS:
+    if prod(len(axis.cells) for axis in axes) > MAX_GROUPS:
         return None
     statement = _statement(base, measure, axes, limits)
     unit = _unit(statement, measure, neighboring_relation)
@@ -198,59 +194,39 @@ def drafted(
     queries: dict[tuple[tuple[str, Queries], ...], Fraction] = {}
     asked = []
     for table in tables:
-        groups_of_it: dict[str, Queries] = dict.fromkeys((names[axis] for axis in sorted(table.axes)), "cells")
-        kinds = [groups_of_it, *({**groups_of_it, names[axis]: "prefix"} for axis in table.running)]
-        asked.append([tuple(one.items()) for one in kinds])
+        kinds = {names[axis]: axes[axis].queries(table.wants[axis]) for axis in sorted(table.wants)}
+        running = (
+            {**kinds, names[axis]: axes[axis].queries(table.wants[axis], is_running=True)} for axis in table.running
+        )
+        asked.append([tuple(one.items()) for one in (kinds, *running)])
+        cells = prod(axes[axis].answers(table.wants[axis]) for axis in table.axes)
         for one in asked[-1]:
-            cells = prod(len(axes[axis][1]) + 1 for axis in table.axes)
             queries[one] = queries.get(one, Fraction(0)) + table.weight / cells
     places = {one: place for place, one in enumerate(queries)}
-    plan = plan_workload(
-        {key.name: len(key.values or ()) for key in statement.keys} or {_OTHER: 1},
-        [LinearQueries(dict(one), weight=weight) for one, weight in queries.items()],
-        unit=unit, noise=noise,
-    )  # fmt: skip
+    try:
+        plan = plan_workload(
+            {key.name: len(key.values or ()) for key in statement.keys} or {_NOTHING: 1},
+            [LinearQueries(dict(one), weight=weight) for one, weight in queries.items()],
+            unit=unit, noise=noise,
+        )  # fmt: skip
+    except ParameterError:  # too many parts of a line are told apart
+        return None
     groups = tuple(tuple(places[one] for one in own) for own in asked)
     return Draft(statement=statement, plan=plan, tables=tuple(tables), groups=groups)
 
 
-def _statement(base: Relation, measure: Measure, axes: Sequence[Axis], limits: Limits) -> Statement:
-    """The histogram by all keys, each with a value more, which stands for all that it does not list."""
+def _statement(base: Relation, measure: Measure, axes: Sequence[CellAxis], limits: Limits) -> Statement:
+    """The histogram by all axes, of which each has every row in a cell."""
     own = {name: ColumnRef(name) for name in shape_of(base).columns}
     columns: dict[str, Expression] = dict(own)
     keys = []
-    for place, (expression, values) in enumerate(axes):
+    for place, axis in enumerate(axes):
         name = f"key {place}"
         while name in own:
             name += "'"
-        columns[name], listed = _coded(expression, values)
-        keys.append(KeyColumn(name=name, values=listed))
+        columns[name] = axis.column
+        keys.append(KeyColumn(name=name, values=axis.cells))
     return Statement(rows=Select(base, tuple(columns.items())), keys=tuple(keys), measures=(measure,), limits=limits)
-
-
-def _coded(expression: Expression, values: tuple[Key, ...]) -> tuple[Expression, tuple[Key, ...]]:
-    """A key in the order of its values, with another value for what is none of them."""
-    if isinstance(values[0], bool):
-        codes = ((expression, literal(1)), (Not(expression), literal(0)))
-        return Case(codes, literal(2)), (0, 1, 2)
-    ordered: list[Any] = sorted(values)
-    other = _beyond(ordered)
-    is_listed = IsIn(expression, tuple(map(literal, ordered)))
-    return Case(((is_listed, expression),), literal(other)), (*ordered, other)
-
-
-def _beyond(ordered: Sequence[Any]) -> Key:
-    """A value that is not listed; one that a row has all the same is not listed either."""
-    last = ordered[-1]
-    if isinstance(last, date):
-        step = timedelta(days=1)
-        return last + step if last.year < date.max.year else ordered[0] - step
-    if isinstance(last, int):
-        return last + 1 if last < MAX_GROUPS**2 else ordered[0] - 1
-    other = _OTHER
-    while other in ordered:
-        other += "'"
-    return other
 
 
 def _unit(statement: Statement, measure: Measure, relation: NeighboringRelation) -> CellSensitivity | None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.mechanisms.workloads.queries import Floats
+from sfumato.mechanisms.workloads.queries import Floats, Subsets
 from sfumato.mechanisms.workloads.workload_mechanism import WorkloadMechanism
 from sfumato.privacy.events import Event
 from sfumato.query.model.statement import KeyColumn, Statement
@@ -17,8 +17,8 @@ class Workload:
     """One measure of the rows of one statement, by all keys that some questions group by.
 
     Attributes:
-        statement: The histogram: one measure, and one key for each axis. The last value of each key stands for all
-            that the policy does not list, NULL among them, so that every row is in a cell.
+        statement: The histogram: one measure, and one key for each axis. Every row is in a cell, also those that no
+            question asks for, NULL among them.
         mechanism: What answers all groups of queries, which name axes as the statement names its keys.
     """
 
@@ -59,13 +59,22 @@ class FittedCells:
         return self.workload.event
 
     def by_group(self, numbers: Floats, keys: Sequence[KeyColumn]) -> list[float]:
-        """Numbers with one axis for each key, in the order of the histogram, as one list in the order of the groups."""
+        """Numbers of queries in the order of the histogram's axes, as one list in the order of the groups.
+
+        Args:
+            numbers: One axis for each that the queries name; those that are no key of the section have one number.
+            keys: The keys of the section.
+        """
+        plan = self.workload.mechanism.plan
+        named = [axis for axis, (name, _) in enumerate(plan.columns) if name in dict(plan.workload[self.group].kinds)]
+        own = numbers.squeeze(axis=tuple(place for place, axis in enumerate(named) if axis not in self.axes))
         order = sorted(self.axes)
-        own = numbers.transpose([order.index(axis) for axis in self.axes])
+        own = own.transpose([order.index(axis) for axis in self.axes])
         return [float(number) for number in own[np.ix_(*map(self._places, self.axes, keys))].reshape(-1)]
 
     def _places(self, axis: int, key: KeyColumn) -> list[int]:
-        """Where the values of a key are on its axis; a truth equals the 0 or 1 that stands for it there."""
-        values = self.workload.statement.keys[axis].values or ()
+        """Where the values of a key are among the queries; a truth equals the 0 or 1 that stands for it there."""
+        is_chosen = isinstance(self.workload.mechanism.plan.kinds[self.group][axis], Subsets)
+        values = sorted(key.values or ()) if is_chosen else self.workload.statement.keys[axis].values or ()
         listed = {value: place for place, value in enumerate(values)}
         return [listed[value] for value in key.values or ()]

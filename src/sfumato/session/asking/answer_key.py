@@ -22,6 +22,7 @@ from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometric
 from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
 from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
+from sfumato.mechanisms.workloads.queries import Subsets
 from sfumato.privacy.codec import Json, encode_event, encode_guarantee
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, EachRow, UnitColumn
@@ -284,7 +285,13 @@ def _without_scales(section: Section) -> Json:
 def _workload(workload: Workload) -> Json:
     """What is asked of a workload, and which strategy answers it; not the numbers of that."""
     plan = workload.mechanism.plan
-    queries: Json = [[str(one.weight), dict[str, Json](one.kinds)] for one in plan.workload]
+    queries: Json = [
+        [
+            str(one.weight),
+            {name: list(map(list, kind.places)) if isinstance(kind, Subsets) else kind for name, kind in one.kinds},
+        ]
+        for one in plan.workload
+    ]
     noise = PLANS.of(workload.mechanism.noise).tag
     return [_figures(_MEASURED(workload.statement)), queries, plan.strategy.name, noise]
 
