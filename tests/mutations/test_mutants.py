@@ -29,13 +29,14 @@ from tests.mutations import (
     noise,
     plans,
     sessions,
+    wire,
 )
 from tests.mutations.mutants import ROOT, Mutant, run_suite
 from tests.sizes import FULL_SIZE
 
 MODULES = (
     accounting, audit, audited, canaries, engines, engines_by_hash, engines_elsewhere, engines_in_sql, house, ledgers,
-    mechanisms, narrowing, noise, plans, sessions,
+    mechanisms, narrowing, noise, plans, sessions, wire,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"

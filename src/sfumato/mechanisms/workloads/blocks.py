@@ -16,11 +16,12 @@ from typing import Final
 
 import numpy as np
 
+from sfumato.errors import ParameterError
 from sfumato.mechanisms.workloads.components import ColumnBounds, Dense, Query
 from sfumato.mechanisms.workloads.optimal import COLUMN_LENGTH, optimal_component, optimal_factor, rounded
 from sfumato.mechanisms.workloads.queries import Floats, Kind, quadratic_forms, queried, query_gram, query_row
 from sfumato.noise.uniform.integers import Integers
-from sfumato.numeric.rationals import set_fields
+from sfumato.numeric.rationals import positive_integer, set_fields
 
 MOST_BLOCKED_CELLS: Final = 1 << 20
 _FEWEST_BLOCKS: Final = 512  # the more blocks, the less is lost against the best strategy
@@ -35,7 +36,10 @@ class Blocks:
         cells: n, at most the cells of all blocks.
         upper: B₁, with one column for each block.
         lower: B₂, centered, with one column for each cell of a block.
-        multipliers: m₁ and m₂.
+        multipliers: m₁ and m₂, at least 1.
+
+    Raises:
+        ParameterError: B₂ is not centered, or the blocks have no room for all cells.
     """
 
     cells: int
@@ -45,6 +49,10 @@ class Blocks:
     bounds: ColumnBounds
 
     def __init__(self, cells: int, *, upper: Dense, lower: Dense, multipliers: tuple[int, int]) -> None:
+        if not lower.is_centered or cells > upper.cells * lower.cells:
+            raise ParameterError("lower", lower.is_centered, "must be centered, and blocks must hold all cells")
+        for multiplier in multipliers:
+            positive_integer(multiplier, "multipliers")
         bounds = _bounds(upper.bounds, lower.bounds, multipliers, width=lower.cells)
         set_fields(self, cells=cells, upper=upper, lower=lower, multipliers=multipliers, bounds=bounds)
 

@@ -11,6 +11,7 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.errors import ParameterError
 from sfumato.mechanisms.workloads.queries import (
     Floats,
     Kind,
@@ -297,6 +298,9 @@ class Dense:
     Args:
         matrix: B, one column for each value.
         is_centered: Whether the columns add up to 0, so that it says nothing of the total.
+
+    Raises:
+        ParameterError: It is said to be centered and is not.
     """
 
     matrix: IntegerMatrix = field(repr=False)
@@ -306,6 +310,8 @@ class Dense:
     """(BᵀB)⁺."""
 
     def __init__(self, matrix: IntegerMatrix, *, is_centered: bool) -> None:
+        if is_centered and matrix.sum(axis=1).any():
+            raise ParameterError("is_centered", value=True, requirement="needs rows that each add up to 0")
         may_overflow = int(np.abs(matrix).max()) ** 2 * int(matrix.size) > _LARGEST_SQUARE
         exact = matrix.astype(object) if may_overflow else matrix
         gram = exact.T @ exact

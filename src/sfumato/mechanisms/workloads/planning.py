@@ -52,6 +52,9 @@ class WorkloadPlan:
         error: What is made least, for noise of scale 1 per unit of sensitivity: the sum of the variances of all
             answers, each times its weight, or the largest mean of them over a group.
         plain_error: The same where each query is measured by itself, and each group has the best part of the budget.
+
+    Raises:
+        ParameterError: The strategy does not answer the workload over these columns.
     """
 
     columns: tuple[tuple[str, int], ...]
@@ -62,6 +65,11 @@ class WorkloadPlan:
     strategy: Strategy = field(compare=False)
     error: float
     plain_error: float
+
+    def __post_init__(self) -> None:
+        kinds = tuple(_kinds(queries, self.columns) for queries in self.workload)
+        if self.kinds != kinds or not self.strategy.answers(kinds, [size for _, size in self.columns]):
+            raise ParameterError("strategy", self.strategy.name, "must answer the workload over these columns")
 
     @property
     def tables(self) -> tuple[tuple[str, ...], ...]:

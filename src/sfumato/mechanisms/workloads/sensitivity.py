@@ -91,6 +91,9 @@ class Measurement:
     multiplier: int
     components: tuple[Component, ...]
 
+    def __post_init__(self) -> None:
+        positive_integer(self.multiplier, "multiplier")
+
     @property
     def size(self) -> int:
         """How many numbers are measured."""

@@ -15,7 +15,8 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from sfumato.mechanisms.workloads.components import Cells, Component, Direct, Query, Total
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.workloads.components import Cells, Component, Dense, Direct, Query, Residual, Total
 from sfumato.mechanisms.workloads.queries import Floats, Kind
 from sfumato.mechanisms.workloads.sensitivity import (
     CellSensitivity,
@@ -44,6 +45,9 @@ class Strategy:
         measurements: What is measured, all with noise of one distribution.
         sources: For each group of queries, the places of its measurements.
         is_orthogonal: Whether no measurement sees what another one sees.
+
+    Raises:
+        ParameterError: It is said to be orthogonal and is not.
     """
 
     name: str
@@ -51,10 +55,28 @@ class Strategy:
     sources: tuple[tuple[int, ...], ...] = field(repr=False)
     is_orthogonal: bool
 
+    def __post_init__(self) -> None:
+        if self.is_orthogonal and not _see_nothing_in_common(self.measurements):
+            requirement = "needs measurements of which no two see anything in common"
+            raise ParameterError("is_orthogonal", value=True, requirement=requirement)
+
     @property
     def size(self) -> int:
         """How many numbers are measured."""
         return sum(each.size for each in self.measurements)
+
+    def answers(self, groups: Sequence[Kinds], cells: Sequence[int]) -> bool:
+        """Whether groups of queries of columns with so many values follow from it, with no measurement to spare."""
+        sizes = {tuple(part.cells for part in each.components) for each in self.measurements}
+        needed = {place for own in self.sources for place in own}
+        if sizes != {tuple(cells)} or needed != set(range(len(self.measurements))):
+            return False
+        return all(self.sources) and all(
+            part.sees(kind)
+            for kinds, own in zip(groups, self.sources, strict=True)
+            for place in own
+            for part, kind in zip(self.measurements[place].components, kinds, strict=True)
+        )
 
     def variances(self, group: int, kinds: Kinds) -> Floats:
         """The variance of each answer of a group if the noise has variance 1; one axis for each column."""
@@ -82,6 +104,19 @@ class Strategy:
             / each.multiplier**2
             for each in (self.measurements[place] for place in shared)
         )
+
+
+def _see_nothing_in_common(measurements: Sequence[Measurement]) -> bool:
+    """Whether any two differ in a column of which one sees the total alone, and the other all but the total."""
+    of_columns = (set(parts) for parts in zip(*(each.components for each in measurements), strict=True))
+    are_apart = all(len(parts) == 1 or _are_total_and_rest(*parts) for parts in of_columns)
+    return are_apart and len({each.components for each in measurements}) == len(measurements)
+
+
+def _are_total_and_rest(first: Component, second: Component, *others: Component) -> bool:
+    rest = second if isinstance(first, Total) else first
+    is_rest = isinstance(rest, Residual) or (isinstance(rest, Dense) and rest.is_centered)
+    return is_rest and not others and (isinstance(first, Total) or isinstance(second, Total))
 
 
 def orthogonal_strategy(
