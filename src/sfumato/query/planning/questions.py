@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Final
 
 from sfumato.errors import ParameterError
@@ -222,8 +221,12 @@ def shown_facts(question: Presented, *, is_fitted: bool = False) -> Mapping[str,
         question: What is asked.
         is_fitted: Whether its counts and sums follow from a workload, as FLOATs.
     """
-    released = answer_facts(question.child, consistent=question.consistent or is_fitted)
-    return {**released, **{name: window_facts(window, released) for name, window in question.windows}}
+    return _with_windows(answer_facts(question.child, consistent=question.consistent or is_fitted), question.windows)
+
+
+def _with_windows(released: Mapping[str, Facts], windows: tuple[tuple[str, Window], ...]) -> Mapping[str, Facts]:
+    """What is known of the columns that are released, and of windows over them."""
+    return {**released, **{name: window_facts(window, released) for name, window in windows}}
 
 
 def wide_sums(aggregate: Aggregate) -> tuple[str, ...]:
@@ -247,7 +250,7 @@ def _checked_weights(
 ) -> tuple[Fraction, ...]:
     if weights and len(weights) != len(statistics):
         raise ParameterError("weights", f"{len(weights)} weights", f"must be as many as statistics, {len(statistics)}")
-    return tuple(map(partial(positive, name="weights"), weights))
+    return tuple(positive(weight, "weights") for weight in weights)
 
 
 def _check_names(
@@ -283,7 +286,7 @@ def _check_presentation(
     order: tuple[OrderKey, ...],
 ) -> None:
     """What is shown is made of what is released."""
-    seen = {**facts, **{name: window_facts(window, facts) for name, window in windows}}
+    seen = _with_windows(facts, windows)
     for _, expression in columns:
         facts_of(expression, seen)
     for key in order:
