@@ -99,7 +99,6 @@ def work_of(expression: Expression, columns: Mapping[str, Facts], works: Works) 
         >>> work_of(word, {"word": of_column(text(max_length=80))}, {"word": 1})
         82
     """
-    inner = 0 if folds_ascii(expression) else sum(work_of(child, columns, works) for child in children(expression))
     match expression:
         case ColumnRef(name):
             return works[name]
@@ -109,18 +108,26 @@ def work_of(expression: Expression, columns: Mapping[str, Facts], works: Works) 
             facts = facts_of(text, columns)
             folded = LETTERS_STEPS + ASCII_STEPS * _length(facts)
             return work_of(text, columns, works) + folded + _like(expression, [facts])
+        case _:
+            inner = sum(work_of(child, columns, works) for child in children(expression))
+            return inner + _own_work(expression, columns)
+
+
+def _own_work(expression: Expression, columns: Mapping[str, Facts]) -> int:
+    """The steps of the outermost function or condition itself."""
+    match expression:
         case Call(function, arguments):
-            return inner + WORK[function](expression, [facts_of(argument, columns) for argument in arguments])
+            return WORK[function](expression, [facts_of(argument, columns) for argument in arguments])
         case Compare(_, left, right):
-            return inner + _compared([facts_of(left, columns), facts_of(right, columns)])
+            return _compared([facts_of(left, columns), facts_of(right, columns)])
         case IsIn(value, values):
-            return inner + _listed(facts_of(value, columns), [facts_of(one, columns) for one in values])
+            return _listed(facts_of(value, columns), [facts_of(one, columns) for one in values])
         case Case(branches, _):
-            return inner + len(branches)
+            return len(branches)
         case IsNull() | Not():
-            return inner + 1
+            return 1
         case _:  # AND, OR
-            return inner + len(children(expression))
+            return len(children(expression))
 
 
 def statement_work(statement: Statement) -> int:
