@@ -108,7 +108,9 @@ def _ends(facts: Facts, comparison: Comparison, values: Sequence[Value]) -> Inte
     )
     if ends.lower is not None and ends.upper is not None and ends.lower > ends.upper:
         return ANYTHING
-    inside = _within(YEARS.get(facts.kind, ANYTHING), ends)  # there is no day behind the last one
+    if facts.kind not in YEARS:
+        return ends
+    inside = _within(YEARS[facts.kind], ends)  # there is no day behind the last one
     return Interval(None if ends.lower is None else inside.lower, None if ends.upper is None else inside.upper)
 
 

@@ -35,8 +35,8 @@ class Parameters:
         if isinstance(values, Mapping) and not all(isinstance(name, str) for name in values):
             raise ParameterError("parameters", "names", "must be text, such as {'least': 3} for :least")
         self._sign = ":" if isinstance(values, Mapping) else "$"
-        places = map(str, range(1, len(values) + 1))
-        self._values = dict(values if isinstance(values, Mapping) else zip(places, values, strict=True))
+        listed = values if isinstance(values, Mapping) else {str(place): v for place, v in enumerate(values, start=1)}
+        self._values = dict(listed)
         self._used: set[str] = set()
 
     def value(self, node: exp.Parameter | exp.Placeholder) -> Expression:
