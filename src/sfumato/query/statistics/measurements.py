@@ -166,11 +166,6 @@ class Section:
         """Whether all of its numbers follow from workloads that others share."""
         return any(isinstance(measurement, FittedCells) for measurement in self.measurements)
 
-    @property
-    def has_fractions(self) -> bool:
-        """Whether its counts and sums are estimates, which are fractions."""
-        return any(output.is_estimate for output in self.outputs)
-
     def error(self, measurement: int, confidence: Fraction) -> float:
         """How far the noise of a measurement moves each of its numbers, at a confidence; infinite where ε is 0."""
         return float(self._noise(measurement).accuracy(confidence))

@@ -175,7 +175,8 @@ class _Table:
         size: int | None,
     ) -> None:
         self._plan, self.released, self._confidence, self._size = plan, released, confidence, size
-        self._facts = shown_facts(question, is_fitted=any(section.has_fractions for section in plan.sections))
+        is_fitted = any(output.is_estimate for section in plan.sections for output in section.outputs)
+        self._facts = shown_facts(question, is_fitted=is_fitted)
         self._windows = dict(question.windows)
         self._windowed: dict[str, Sequence[Windowed]] = {}
         self._lines: Sequence[_Line] = ()
