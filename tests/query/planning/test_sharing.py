@@ -22,7 +22,7 @@ from sfumato.query.model.facts import Edition
 from sfumato.query.model.functions import Function
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Table, integer, real
-from sfumato.query.model.statement import AUTO, RowCount
+from sfumato.query.model.statement import AUTO, RowCount, ValueCount
 from sfumato.query.planning.allocation import Choice, Noise, Weight
 from sfumato.query.planning.plan import compile_plan
 from sfumato.query.planning.sharing import apart, shared
@@ -311,6 +311,21 @@ def test_apart_every_statistic_has_equal_parts_of_its_weight():
     found = apart(recipes, [Fraction(3), Fraction(1)], needs.__getitem__)
     half = Weight(Fraction(3, 2), Fraction(3, 2))
     assert (found.places, found.weights) == (((0, 1, 2), (3,)), (half, half, half, Weight(Fraction(1), Fraction(1))))
+
+
+@pytest.mark.parametrize("law", [None, "gaussian"])
+@pytest.mark.parametrize("weight", [Fraction(1), Fraction(7, 3), Fraction(1, 1000)])
+@pytest.mark.parametrize("measure", [RowCount(), ValueCount(())])
+def test_a_number_alone_is_measured_as_it_is_beside_others(measure, weight, law):
+    every_row, other = NoisyMeasures((RowCount(),)), NoisyMeasures(("other",))
+    needs = {every_row: noise(1), other: noise(5)}
+    recipes = [Recipe((NoisyMeasures((measure,)),), lambda places: places), Recipe((other,), lambda _: ())]
+    alone = shared(recipes[:1], [weight], needs.__getitem__, law=law)
+    both = shared(recipes, [weight, Fraction(2)], needs.__getitem__, law=law)
+    assert alone.components == (every_row,)
+    assert alone.weights == (Weight(weight, weight),)
+    for field in ("components", "needs", "weights", "places", "outputs"):
+        assert getattr(alone, field) == getattr(both, field)[:1]
 
 
 def test_what_costs_nothing_leaves_its_part_to_the_others():
