@@ -20,6 +20,7 @@ from sfumato.mechanisms import (
     GaussianNoise,
     GaussianThreshold,
     Geometric,
+    JointQuantiles,
     KaryRandomizedResponse,
     Laplace,
     LaplaceThreshold,
@@ -210,6 +211,9 @@ CASES = {
     ),
     "Quantiles": made(
         Quantiles, Quantiles(quantiles=["1/4", "1/2", "3/4"], **GRID), singly, ENDS, fewer=10, share=None, why=MILD
+    ),
+    "JointQuantiles": made(
+        JointQuantiles, JointQuantiles(quantiles=["2/5", "1/2"], **GRID), singly, ENDS, share=QUARTER
     ),
     "Extreme": made(Extreme, Extreme(largest=True, **GRID), singly, TOP, share=QUARTER),
     "SparseVector": made(SparseVector, SparseVector(epsilon=2, cutoff=1, linf_sensitivity=1), compared, OVER),

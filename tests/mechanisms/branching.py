@@ -43,6 +43,7 @@ class Branches:
         return np.array([self.take([Decimal(1) / n] * n) for _ in range(size)], dtype=np.int64)
 
     def exponential_choice_of(self, numerators, denominator: int, size: int, *, weights) -> np.ndarray:
+        weights = [weights[index] for index in range(len(numerators))]
         least = min(n for n, weight in zip(numerators, weights, strict=True) if weight)
         masses = [
             int(weight) * (-Decimal(int(n - least)) / denominator).exp()

@@ -232,6 +232,38 @@ MUTANTS = (
         tests=("tests/mechanisms/quantiles/test_quantiles.py",),
     ),
     Mutant(
+        name="several quantiles as if a value moved them in one direction",
+        edits=(("mechanisms/quantiles/joint.py", "self.epsilon / (2 * PARTS)", "self.epsilon / PARTS"),),
+        tests=("tests/mechanisms/quantiles/test_joint.py",),
+    ),
+    Mutant(
+        name="tuples whose points are as far counted twice",
+        edits=(
+            (
+                "mechanisms/quantiles/joint.py",
+                "other, distance, is_closer=other < quantile",
+                "other, distance, is_closer=False",
+            ),
+        ),
+        tests=("tests/mechanisms/quantiles/test_joint.py",),
+    ),
+    Mutant(
+        name="tuples taken for hopeless that are not",
+        edits=(("mechanisms/quantiles/joint.py", "<= all_tuples + HOPELESS", "<= HOPELESS"),),
+        tests=("tests/mechanisms/quantiles/test_joint.py",),
+    ),
+    Mutant(
+        name="several quantiles certified as one",
+        edits=(
+            (
+                "mechanisms/quantiles/joint.py",
+                "len(self._grid) ** len(self.quantiles) / failure",
+                "len(self._grid) / failure",
+            ),
+        ),
+        tests=("tests/mechanisms/quantiles/test_joint.py",),
+    ),
+    Mutant(
         name="smooth bounds rounded one by one",
         edits=(
             ("mechanisms/stable/median.py", "_RESERVE: Final = Fraction(1, 1 << 28)", "_RESERVE: Final = Fraction(0)"),

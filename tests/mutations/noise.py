@@ -109,6 +109,11 @@ MUTANTS = (
         tests=("tests/noise/laws/test_poisson.py::test_a_large_mean_is_drawn_in_parts_that_add_up_to_it",),
     ),
     Mutant(
+        name="logarithms of weights are taken for exact",
+        edits=(("noise/choice/selection.py", "shift * log(2)) * _INFLATION", "shift * log(2))"),),
+        tests=("tests/noise/choice/test_selection.py",),
+    ),
+    Mutant(
         name="proposals below the weights",
         edits=(("noise/choice/selection.py", "edges[1:] += 2", "edges[1:] += 0"),),
         tests=("tests/noise/choice/test_selection.py",),

@@ -336,6 +336,9 @@ _CASES: Final[Mapping[str, WorstCase]] = {
     "quantiles": WorstCase(
         make=mechanisms.Quantiles, pairs=_values, defaults=_RANGE | {"quantiles": ["1/4", "1/2", "3/4"]}
     ),
+    "joint-quantiles": WorstCase(
+        make=mechanisms.JointQuantiles, pairs=_values, defaults=_RANGE | {"quantiles": ["1/4", "1/2", "3/4"]}
+    ),
     "smooth-median": WorstCase(make=mechanisms.SmoothMedian, pairs=_values, defaults=_RANGE),
     "stable-median": WorstCase(
         make=mechanisms.StableMedian, pairs=_values, defaults=_RANGE | {"proposed_sensitivity": 1}

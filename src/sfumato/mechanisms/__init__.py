@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.posterior.models import BetaBernoulli, GammaPoisson, LaplaceLocation, PosteriorModel
     from sfumato.mechanisms.posterior.sampling import PosteriorSampling
     from sfumato.mechanisms.quantiles.extreme import Extreme
+    from sfumato.mechanisms.quantiles.joint import JointQuantiles
     from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
     from sfumato.mechanisms.quantiles.quantiles import Quantiles
     from sfumato.mechanisms.response.kary_randomized_response import KaryRandomizedResponse
@@ -55,6 +56,7 @@ _HOMES = {
     "GaussianNoise": "additive.gaussian",
     "GaussianThreshold": "partitions.thresholds",
     "Geometric": "additive.geometric",
+    "JointQuantiles": "quantiles.joint",
     "KaryRandomizedResponse": "response.kary_randomized_response",
     "Laplace": "additive.laplace",
     "LaplaceLocation": "posterior.models",
@@ -107,6 +109,7 @@ __all__ = [
     "GaussianNoise",
     "GaussianThreshold",
     "Geometric",
+    "JointQuantiles",
     "KaryRandomizedResponse",
     "Laplace",
     "LaplaceLocation",

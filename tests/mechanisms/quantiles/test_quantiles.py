@@ -36,6 +36,11 @@ def worst_ratio(mechanism, pairs, *, places=1):
     return worst_log_ratio(laws, pairs)
 
 
+def nodes(node):
+    """A choice and all below it."""
+    return [] if node is None else [node, *nodes(node.left), *nodes(node.right)]
+
+
 @pytest.mark.parametrize("chosen", [["1/2", "2/3"], QUARTILES, [0, "0.9", 1]], ids=str)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_no_pair_of_neighbours_is_told_apart_by_more_than_epsilon(relation, chosen):
@@ -69,25 +74,23 @@ def test_the_noise_for_adding_would_not_do_for_replacing(relation, told_apart):
 @pytest.mark.parametrize(("number", "levels"), [(1, 1), (2, 2), (3, 2), (4, 3), (7, 3), (8, 4)])
 def test_there_are_about_log_2_levels(number, levels):
     mechanism = Quantiles(**PUBLIC | {"quantiles": [Fraction(k + 1, number + 1) for k in range(number)]})
-    nodes = quantiles._nodes(mechanism._root)
-    assert mechanism.levels == levels == max(node.level for node in nodes) + 1
-    assert sorted(node.index for node in nodes) == list(range(number))
+    found = nodes(mechanism._root)
+    assert mechanism.levels == levels == max(node.level for node in found) + 1
+    assert sorted(node.index for node in found) == list(range(number))
     assert mechanism.event == SelfComposedEvent(ExponentialEvent(Fraction(1, levels)), levels)
 
 
 def test_the_fractions_are_those_among_the_values_that_are_left():
-    fractions = {node.index: node.fraction for node in quantiles._nodes(Quantiles(**PUBLIC)._root)}
+    fractions = {node.index: node.fraction for node in nodes(Quantiles(**PUBLIC)._root)}
     assert fractions == {1: Fraction(1, 2), 0: Fraction(1, 2), 2: Fraction(1, 2)}
-    skewed = {
-        n.index: n.fraction for n in quantiles._nodes(Quantiles(**PUBLIC | {"quantiles": [0, "0.2", "0.6"]})._root)
-    }
+    skewed = {n.index: n.fraction for n in nodes(Quantiles(**PUBLIC | {"quantiles": [0, "0.2", "0.6"]})._root)}
     assert skewed == {1: Fraction(1, 5), 0: 0, 2: Fraction(1, 2)}
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_levels_share_epsilon(relation):
     mechanism = Quantiles(**PUBLIC | {"quantiles": ["0.1", "0.5", "0.8"], "neighboring_relation": relation})
-    rates = {node.index: mechanism._rate(node) for node in quantiles._nodes(mechanism._root)}
+    rates = {node.index: mechanism._rate(node) for node in nodes(mechanism._root)}
     shared = Fraction(1, 2)  # ε / levels
     if relation is ADD_OR_REMOVE_ONE:
         assert rates == {1: shared, 0: shared / Fraction(8, 5), 2: shared / Fraction(6, 5)}
@@ -135,10 +138,36 @@ def test_the_accuracy_holds_with_its_confidence(relation):
     assert misses <= 30  # of 100 with a chance of at most 1/10 each: more have a chance below 1e-7
 
 
-def test_the_accuracy_adds_the_worst_choice_of_each_level():
+def test_the_accuracy_adds_to_the_error_of_a_choice_a_mean_of_those_around_it():
     mechanism = Quantiles(quantiles=QUARTILES, lower=0, upper=99, epsilon=1)
-    assert mechanism.accuracy(0.95) == pytest.approx(4 * np.log(100 * 2**20 * 3 / 0.05))
+    assert mechanism.accuracy(0.95) == pytest.approx((2 + 2 / 2) * np.log(100 * 2**20 * 3 / 0.05))
     assert Quantiles(**PUBLIC | {"epsilon": 0}).accuracy() == inf
+
+
+@pytest.mark.parametrize("chosen", [QUARTILES, [Fraction(k, 10) for k in range(1, 10)], ["0.01", "0.02", "0.9", "1"]])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_no_answer_is_farther_off_than_the_accuracy_if_no_choice_is_farther_off_than_its_own(
+    monkeypatch, chosen, relation
+):
+    """All choices are as far off as they may be, in all directions; one that leads to the largest error reaches it."""
+    n = 10**6
+    mechanism = Quantiles(
+        quantiles=chosen, lower=0, upper=n, epsilon="0.001", neighboring_relation=relation
+    )  # whose bound is far above 1, and far below n
+    bound = 10 * float(mechanism._largest_error(mechanism._root))
+    largest, direction = 0, np.random.default_rng(1)
+
+    def farthest(places, _ends, fraction, rate):
+        off = float(10 / rate) * direction.choice([-1, 1])
+        return np.sort(places)[int(np.clip(float(fraction) * len(places) + off, 0, len(places) - 1))]
+
+    monkeypatch.setattr(quantiles, "choose_step", farthest)
+    for _ in range(40):
+        answers = mechanism.release(np.arange(n) + 1)
+        errors = [abs(float(x) - float(q) * n) for q, x in zip(mechanism.quantiles, answers, strict=True)]
+        assert max(errors) <= bound + 10
+        largest = max(largest, *errors)
+    assert largest >= 0.8 * bound
 
 
 @pytest.mark.parametrize("values", [[], [nan, None, inf, -inf, 10**30], np.array([2**64 - 1], dtype=np.uint64)])

@@ -4,7 +4,7 @@ from collections import Counter
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import product
-from math import lcm
+from math import inf, lcm, log
 
 import numpy as np
 import pytest
@@ -17,6 +17,8 @@ from tests.noise.exact_tables import DRAWS
 from sfumato.errors import ParameterError
 from sfumato.noise.choice import selection as module
 from sfumato.noise.choice.selection import (
+    HOPELESS,
+    LargeWeights,
     exponential_choice_of,
     gaps_above_smallest,
     permute_and_flip_choice,
@@ -35,6 +37,16 @@ def law(exponents, weights=None):
     logs = [-float(exponent - min(exponents)) for exponent in exponents]
     masses = np.exp(logs) * np.array([1] * len(logs) if weights is None else weights, dtype=np.float64)
     return cdf_of(masses / masses.sum())
+
+
+def large(numerators, denominator, weights):
+    """Weights by their logarithms, some too small by what is allowed; too large where a candidate is hopeless."""
+    most = max(map(log, filter(None, weights)))
+    logarithms = [
+        most if n > (most + HOPELESS) * denominator else log(weight) - 2**-21 if weight else -inf
+        for n, weight in zip(map(int, numerators), map(int, weights), strict=True)
+    ]
+    return LargeWeights(np.array(logarithms), [*map(int, weights)].__getitem__)
 
 
 CASES = {
@@ -79,6 +91,14 @@ def test_weights_multiply_the_probabilities(weights, exponents):
     draws = choice(exponents, SAMPLES, weights)
     assert 2 not in draws
     assert_law(draws, law(exponents, weights))
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize(("weights", "exponents"), WEIGHTED.values(), ids=WEIGHTED)
+def test_weights_by_their_logarithms_multiply_the_probabilities(weights, exponents):
+    weights, exponents = [*weights, 5], [*exponents, 10**6]
+    draws = exponential_choice_of(exponents, 1, SAMPLES, weights=large(exponents, 1, weights))
+    assert_law(draws, law([Fraction(exponent) for exponent in exponents], weights))
 
 
 @pytest.mark.statistical
@@ -129,12 +149,18 @@ def test_over_all_units_each_candidate_is_kept_as_often_as_its_weight(monkeypatc
 @given(
     st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 2**62)), min_size=1, max_size=20),
     st.integers(1, 10**5),
-    st.booleans(),
+    st.sampled_from([None, 1, 2**500, 2**937, 2**1001]),
 )
-def test_proposals_enclose_the_weights(candidates, denominator, by_floats):
+def test_proposals_enclose_the_weights(candidates, denominator, scale):
+    """In floats; by logarithms; and, where weights are beyond 64 bits or logarithms beyond 694, in integers."""
     numerators, weights = (np.array(column) for column in zip(*candidates, strict=True))
     gaps = gaps_above_smallest(numerators, denominator)
-    proposals = module._proposals(gaps, denominator, weights if by_floats else weights.astype(object))
+    if scale is not None:
+        weights = weights.astype(object)
+        weights[::2] *= scale
+        weights = large(gaps, denominator, weights)
+    proposals = module._proposals(gaps, denominator, weights)
+    assert (proposals.edges.dtype == object) == (scale == 2**1001)
     for i, upper in enumerate(np.diff(proposals.edges).tolist()):
         low, high = proposals.candidates.bounds(i, 40)
         assert 0 <= high - low <= 2

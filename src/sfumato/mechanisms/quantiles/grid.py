@@ -1,7 +1,9 @@
 """A public grid: the finitely many values that data may take, and the choice of one near a quantile."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil, floor
 from typing import Any, Final
 
@@ -13,6 +15,8 @@ from sfumato.mechanisms.lattice import lattice_steps
 from sfumato.noise.choice.selection import exponential_choice_of
 from sfumato.noise.uniform.integers import SAFE, Integers, multiply_add
 from sfumato.noise.uniform.uniform import uniform_below
+from sfumato.numeric.arguments import listed
+from sfumato.numeric.rationals import Number, probability
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
 
 _LARGEST_STEP: Final = 1 << 60
@@ -85,6 +89,20 @@ class OnGrid:
         return ValueGrid(self.lower, self.upper, self.resolution)
 
 
+def ascending(quantiles: Sequence[Number]) -> tuple[Fraction, ...]:
+    """Quantiles that are asked for together, as exact numbers.
+
+    Raises:
+        ParameterError: There is none, one is no share, or they do not ascend.
+    """
+    checked = tuple(probability(quantile, "quantiles") for quantile in listed(quantiles, "quantiles"))
+    if not checked or any(first >= second for first, second in pairwise(checked)):
+        raise ParameterError(
+            "quantiles", quantiles, "must be at least one quantile, in ascending order without repeats"
+        )
+    return checked
+
+
 def rank_range(quantile: Fraction, neighboring_relation: NeighboringRelation) -> Fraction:
     """How far one value can change the distances of two numbers from a quantile apart, at most.
 
@@ -105,7 +123,7 @@ def choose_step(
     All numbers between two neighboring steps are equally likely, so it chooses the stretch, then a number of it. So
     many steps are `added` at the first end, of which the quantile is not counted.
     """
-    starts, widths, below, up_to = _stretches(steps, ends, added)
+    starts, widths, below, up_to = stretches(steps, ends, added)
     numerator, denominator = quantile.as_integer_ratio()
     if denominator * max(1, len(steps) + added) > SAFE:  # without a step the products are 0, but not their factors
         below, up_to = below.astype(object), up_to.astype(object)
@@ -116,8 +134,8 @@ def choose_step(
     return int(starts[chosen]) + int(uniform_below(int(widths[chosen]), 1)[0])
 
 
-def _stretches(
-    steps: Integers, ends: tuple[int, int], added: int
+def stretches(
+    steps: Integers, ends: tuple[int, int], added: int = 0
 ) -> tuple[Integers, Integers, Integers, Integers]:  # fmt: skip
     """From the first end to the last, by turns a gap (maybe empty) and a number that occurs.
 

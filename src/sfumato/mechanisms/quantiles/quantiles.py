@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from math import inf
 from typing import Any, Final
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.lattice import as_resolution
-from sfumato.mechanisms.quantiles.grid import OnGrid, choose_step, rank_range
+from sfumato.mechanisms.quantiles.grid import OnGrid, ascending, choose_step, rank_range
 from sfumato.noise.uniform.integers import Integers
 from sfumato.noise.uniform.uniform import uniform_below
-from sfumato.numeric.arguments import listed
 from sfumato.numeric.distributions import failure_probability
-from sfumato.numeric.rationals import Number, exact, nonnegative, probability, set_fields
+from sfumato.numeric.rationals import Number, exact, nonnegative, set_fields
 from sfumato.numeric.rounding import float_up, log_up
 from sfumato.privacy.events import ExponentialEvent, SelfComposedEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
@@ -97,7 +95,7 @@ class Quantiles(OnGrid):
     ) -> None:
         set_fields(
             self,
-            quantiles=_ascending(quantiles),
+            quantiles=ascending(quantiles),
             lower=exact(lower, "lower"),
             upper=exact(upper, "upper"),
             epsilon=nonnegative(epsilon, "epsilon"),
@@ -139,16 +137,12 @@ class Quantiles(OnGrid):
 
         v are the values as they are counted: moved to the nearest grid point.
 
-        The sum, over the levels, of the error of its worst choice, by the union bound over all choices; values that
-        share a grid point and a place, about one in 2^20 of those of the point, may add to it once a level. Infinite
-        at ε = 0.
+        Each choice adds its own error, by the union bound over all choices, to a mean of those of the two between which
+        it lies: the largest of these sums. Values that share a grid point and a place, about one in 2^20 of those of
+        the point, may add to it once a level. Infinite at ε = 0.
         """
         ratio = len(self._grid) * PLACES * len(self.quantiles) / failure_probability(confidence)
-        if not self.epsilon:
-            return inf
-        nodes = _nodes(self._root)
-        rates = [min(self._rate(node) for node in nodes if node.level == level) for level in range(self.levels)]
-        return float_up(log_up(ratio) * sum(1 / rate for rate in rates))
+        return float_up(log_up(ratio) * self._largest_error(self._root)) if self.epsilon else inf
 
     @property
     def _root(self) -> _Node | None:
@@ -164,6 +158,15 @@ class Quantiles(OnGrid):
             apart = 2 * apart if node.level else rank_range(node.fraction, REPLACE_ONE)
         return self.epsilon / (self.levels * apart)
 
+    def _largest_error(
+        self, node: _Node | None, below: Fraction = Fraction(0), above: Fraction = Fraction(0)
+    ) -> Fraction:  # fmt: skip
+        """That of a node and of all below it, where an exponent grows by 1, given those of the choices around it."""
+        if node is None:
+            return Fraction(0)
+        own = 1 / self._rate(node) + (1 - node.fraction) * below + node.fraction * above
+        return max(own, self._largest_error(node.left, below, own), self._largest_error(node.right, own, above))
+
     def _chosen(self, node: _Node | None, places: Integers, ends: tuple[int, int]) -> dict[int, int]:
         """The place of each quantile below a node."""
         if node is None:
@@ -172,15 +175,6 @@ class Quantiles(OnGrid):
         left = self._chosen(node.left, places[places <= place], (ends[0], place))
         right = self._chosen(node.right, places[places > place], (place, ends[1]))
         return left | {node.index: place} | right
-
-
-def _ascending(quantiles: Sequence[Number]) -> tuple[Fraction, ...]:
-    checked = tuple(probability(quantile, "quantiles") for quantile in listed(quantiles, "quantiles"))
-    if not checked or any(first >= second for first, second in pairwise(checked)):
-        raise ParameterError(
-            "quantiles", quantiles, "must be at least one quantile, in ascending order without repeats"
-        )
-    return checked
 
 
 def _subtree(
@@ -198,8 +192,3 @@ def _subtree(
         left=_subtree(quantiles, range(indexes.start, middle), (below, quantile), level + 1),
         right=_subtree(quantiles, range(middle + 1, indexes.stop), (quantile, above), level + 1),
     )
-
-
-def _nodes(node: _Node | None) -> list[_Node]:
-    """A node and all below it."""
-    return [] if node is None else [node, *_nodes(node.left), *_nodes(node.right)]

@@ -9,12 +9,12 @@ depend on the order, so all are tossed at once, and the winner is a uniform one 
 them in a uniform order. The best candidate's coin has probability 1, so there always is one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate
-from math import frexp
+from math import floor, frexp, inf, log
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
 from sfumato.noise import entropy
-from sfumato.noise.uniform.bernoulli import HALFWORD, Booleans, below, exponents_in_floats, rational_coins
+from sfumato.noise.uniform.bernoulli import HALFWORD, Booleans, Floats, below, exponents_in_floats, rational_coins
 from sfumato.noise.uniform.integers import SAFE, Integers, narrow, python_integers
 from sfumato.noise.uniform.uniform import accepted, uniform_below, uniform_one_below
 from sfumato.numeric.rounding import exp_bounds
@@ -36,16 +36,45 @@ _MOST_IN_FLOATS: Final = 1 << 29  # candidates whose weights add up to less than
 _ERROR: Final = 0.125  # of a float32 of e^(−x)·2^16, above its 2^−5
 _MIDDLE: Final = 0.5
 _LARGEST_BATCH: Final = 1 << 20  # coins, which bounds memory
+HOPELESS: Final = 24
+"""A candidate is hardly ever chosen whose exponent is by so much above the logarithm of its weight: 32·ln 2, and 1."""
+_LARGEST_LOGARITHM: Final = 694  # of a weight in floats: above 1000·ln 2, and far below the 1000 of a hopeless exponent
 
 
-def exponential_choice_of(numerators: Whole, denominator: int, size: int, *, weights: Whole | None = None) -> Integers:
+@dataclass(frozen=True, slots=True)
+class LargeWeights:
+    """Weights beyond 64 bits, so many that only those are computed which a choice depends on.
+
+    Attributes:
+        logarithms: Of all weights, right to an absolute 2^−20; −∞ of those that are 0. Those that are below an exponent
+            less `HOPELESS` may be too large, if they still are.
+        exact: Computes one of them.
+    """
+
+    logarithms: Floats
+    exact: Callable[[int], int]
+
+    def __len__(self) -> int:
+        return len(self.logarithms)
+
+    def __getitem__(self, index: int) -> int:
+        return self.exact(index)
+
+    def take(self, indexes: Integers) -> "LargeWeights":
+        """Some of them."""
+        return LargeWeights(self.logarithms[indexes], lambda index: self.exact(int(indexes[index])))
+
+
+def exponential_choice_of(
+    numerators: Whole, denominator: int, size: int, *, weights: Whole | LargeWeights | None = None
+) -> Integers:
     """`size` independent indexes i with P(i) ∝ weights[i]·exp(−numerators[i]/denominator), exactly.
 
     Args:
         numerators: Of the exponents; adding the same number to all changes nothing.
         denominator: Of all exponents, above 0.
         size: How many, 0 or more.
-        weights: 0 or more, at least one above 0; all 1 if not given.
+        weights: 0 or more, at least one above 0; all 1 if not given. Of very many or large ones, logarithms.
 
     Raises:
         ParameterError: There is no candidate, none has a weight, or a parameter is out of range.
@@ -56,14 +85,15 @@ def exponential_choice_of(numerators: Whole, denominator: int, size: int, *, wei
     """
     if weights is None:
         return _proposals(gaps_above_smallest(numerators, denominator), denominator, None).draws(size)
-    exact_weights = whole_numbers(weights)
-    positive = np.flatnonzero(exact_weights)
-    if len(exact_weights) != len(numerators):
+    known = weights if isinstance(weights, LargeWeights) else whole_numbers(weights)
+    signs = known.logarithms > -inf if isinstance(known, LargeWeights) else known
+    positive = np.flatnonzero(signs)
+    if len(known) != len(numerators):
         raise ParameterError("weights", f"{len(weights)} weights", f"must be {len(numerators)}, one for each candidate")
-    if len(positive) == 0 or (exact_weights < 0).any():
+    if len(positive) == 0 or (signs < 0).any():
         raise ParameterError("weights", "some", "must be 0 or more, and at least one above 0")
     gaps = gaps_above_smallest(whole_numbers(numerators)[positive], denominator)
-    chosen: Integers = positive[_proposals(gaps, denominator, exact_weights[positive]).draws(size)]
+    chosen: Integers = positive[_proposals(gaps, denominator, known.take(positive)).draws(size)]
     return chosen
 
 
@@ -141,7 +171,7 @@ class _Candidates:
 
     numerators: Integers
     denominator: int
-    weights: Integers | None
+    weights: Integers | LargeWeights | None
     shift: int = _PRECISION
 
     def bounds(self, i: int, bits: int) -> tuple[int, int]:
@@ -193,17 +223,25 @@ def _surely_below(upper: Any) -> Any:
     return upper - (upper >> 12) - 4
 
 
-def _proposals(gaps: Integers, denominator: int, weights: Integers | None) -> _Proposals:
+def _proposals(gaps: Integers, denominator: int, weights: Integers | LargeWeights | None) -> _Proposals:
     """Upper bounds in floats where those are sure to be right, else in integers."""
-    if len(gaps) > _MOST_IN_FLOATS or (weights is not None and weights.dtype == object):
+    is_large = isinstance(weights, LargeWeights) and weights.logarithms.max() > _LARGEST_LOGARITHM
+    is_object = isinstance(weights, np.ndarray) and weights.dtype == object
+    if len(gaps) > _MOST_IN_FLOATS or is_large or is_object:
         candidates = _Candidates(gaps, denominator, weights)
         upper = (candidates.bounds(i, 0)[1] for i in range(len(gaps)))
         return _Proposals(candidates, python_integers(accumulate(upper, initial=0)))
-    approximate: NDArray[Any] = rough_exp(gaps, denominator)
-    if weights is not None:
-        approximate = approximate * weights
-    shift = _PRECISION - frexp(approximate.max())[1]
-    approximate *= _INFLATION * 2.0**shift
+    approximate: NDArray[Any]
+    if isinstance(weights, LargeWeights):
+        exponents = weights.logarithms - exponents_in_floats(gaps, denominator)
+        shift = _PRECISION - 1 - floor(exponents.max() / log(2))
+        approximate = np.exp(exponents + shift * log(2)) * _INFLATION
+    else:
+        approximate = rough_exp(gaps, denominator)
+        if weights is not None:
+            approximate = approximate * weights
+        shift = _PRECISION - frexp(approximate.max())[1]
+        approximate *= _INFLATION * 2.0**shift
     edges = np.zeros(len(gaps) + 1, dtype=np.int64)
     edges[1:] = approximate
     edges[1:] += 2
