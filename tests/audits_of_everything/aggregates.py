@@ -129,7 +129,15 @@ ALONE = {
 }  # fmt: skip
 """Questions without groups: each run is a session of its own."""
 
-CASES = {**IN_SQL, **IN_PYTHON, **ALONE}
+TOGETHER = {
+    "several quantiles": Case(
+        mechanism=sql("SELECT world, QUANTILE(x, 0.4) AS l, MEDIAN(x) AS m FROM visits GROUP BY world"),
+        pair=HALVED, fewer=ONE_BY_ONE,
+    ),
+}  # fmt: skip
+"""Statistics that are chosen at once."""
+
+CASES = {**IN_SQL, **IN_PYTHON, **ALONE, **TOGETHER}
 IN_TEST = (
     "COUNT(*)", "COUNT(x)", "COUNT(DISTINCT person)", "COUNT(DISTINCT ill)", "SUM(x)", "AVG(x)", "MEDIAN(x)",
     "MIN(x)", "MODE", "vector_sum",

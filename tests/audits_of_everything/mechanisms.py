@@ -212,9 +212,7 @@ CASES = {
     "Quantiles": made(
         Quantiles, Quantiles(quantiles=["1/4", "1/2", "3/4"], **GRID), singly, ENDS, fewer=10, share=None, why=MILD
     ),
-    "JointQuantiles": made(
-        JointQuantiles, JointQuantiles(quantiles=["2/5", "1/2"], **GRID), singly, ENDS, share=QUARTER
-    ),
+    "JointQuantiles": made(JointQuantiles, JointQuantiles(quantiles=["2/5", "1/2"], **GRID), singly, ENDS),
     "Extreme": made(Extreme, Extreme(largest=True, **GRID), singly, TOP, share=QUARTER),
     "SparseVector": made(SparseVector, SparseVector(epsilon=2, cutoff=1, linf_sensitivity=1), compared, OVER),
     "SparseVector, twice": made(

@@ -511,8 +511,8 @@ MUTANTS = (
             ),
             (
                 "query/planning/sections.py",
-                "def _bins(statement: Statement)",
-                RAISED + "def _bins(statement: Statement)",
+                "def _per_row(share: Share",
+                RAISED + "def _per_row(share: Share",
             ),
             (
                 "query/planning/sections.py",
@@ -521,6 +521,33 @@ MUTANTS = (
             ),
         ),
         tests=("tests/query/planning/test_sharing.py", "tests/query/planning/test_plan.py"),
+    ),
+    Mutant(
+        name="each of several quantiles has the share of all",
+        edits=(
+            (
+                "query/planning/sections.py",
+                "upper=last, epsilon=epsilon)\n    quantile",
+                "upper=last, epsilon=epsilon * len(component.quantiles))\n    quantile",
+            ),
+        ),
+        tests=("tests/query/planning/test_common_choices.py",),
+    ),
+    Mutant(
+        name="quantiles of different values are chosen at once",
+        edits=(
+            (
+                "query/planning/common_choices.py",
+                "for one, quantiles in by_statement if one == own.statement)",
+                "for one, quantiles in by_statement)",
+            ),
+        ),
+        tests=("tests/query/planning/test_common_choices.py",),
+    ),
+    Mutant(
+        name="each of several quantiles shows the first",
+        edits=(("query/planning/common_choices.py", "coordinate=coordinate", "coordinate=0"),),
+        tests=("tests/query/planning/test_common_choices.py",),
     ),
     Mutant(
         name="both times that a statistic needs a number it gets one noise",

@@ -1,9 +1,11 @@
 """The exact laws of the choices that a plan makes, from their definitions, and how far neighbors move them apart."""
 
 import math
+from collections import Counter
 from itertools import permutations, product
 
 from sfumato.mechanisms.quantiles.extreme import Extreme
+from sfumato.mechanisms.quantiles.joint import JointQuantiles
 from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
 
 
@@ -11,6 +13,8 @@ def law_of(mechanism, counts):
     """The law of what a mechanism chooses, for so many rows in each cell."""
     if isinstance(mechanism, NoisyTopK):
         return top_law(mechanism, counts)
+    if isinstance(mechanism, JointQuantiles):
+        return joint_law(mechanism, counts)
     return extreme_law(mechanism, counts) if isinstance(mechanism, Extreme) else quantile_law(mechanism, counts)
 
 
@@ -43,6 +47,18 @@ def quantile_law(mechanism, counts):
         distance = max(0, below - q * n, q * n - up_to)
         weights.append(math.exp(-float(mechanism.epsilon / mechanism.rank_range) * distance))
     return [weight / sum(weights) for weight in weights]
+
+
+def joint_law(mechanism, counts):
+    """P(x) ∝ exp(−ε·largest distance/2) of each tuple of bins, of which the answer is in ascending order."""
+    n, weights = sum(counts), Counter()
+    for chosen in product(range(len(counts)), repeat=len(mechanism.quantiles)):
+        farthest = 0
+        for q, move, x in zip(mechanism.quantiles, mechanism.moves, chosen, strict=True):
+            below, up_to = sum(counts[:x]), sum(counts[: x + 1])
+            farthest = max(farthest, math.ceil(max(below - q * n, q * n - up_to) / move * 1024))
+        weights[tuple(sorted(chosen))] += math.exp(-float(mechanism.epsilon) / 2 * farthest / 1024)
+    return [weights[answer] / weights.total() for answer in sorted(weights)]
 
 
 def top_law(mechanism, counts):

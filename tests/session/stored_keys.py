@@ -107,6 +107,9 @@ CASES: Final = {
         "SELECT town, COUNT(*) AS n FROM people GROUP BY town", delta="1e-6", relation=REPLACE_ONE
     ),
     "quantiles": sql("SELECT MEDIAN(age) AS m, MIN(pay) AS l, MAX(pay) AS h FROM people"),
+    "several quantiles": sql(
+        "SELECT QUANTILE(age, 0.75) AS u, MEDIAN(age) AS m, QUANTILE(pay, 0.75) AS p, MIN(age) AS l FROM people"
+    ),
     "interval": of(Source(PEOPLE), ("m", Percentile(AGE, Fraction(1, 4), interval=True))),
     "replaced": sql("SELECT MEDIAN(age) AS m, SUM(pay) AS s, COUNT(*) AS n FROM people", relation=REPLACE_ONE),
     "absolute deviation": sql("SELECT AVG_ABS_DEV(age, 40.5) AS d FROM people"),

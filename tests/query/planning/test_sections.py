@@ -12,6 +12,7 @@ from tests.query.planned import PEOPLE, TOWNS, VISITS, N, grouped, planned, ques
 from sfumato.errors import NotPrivateError, ParameterError, UnboundedSensitivityError
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.mechanisms.quantiles.extreme import Extreme
+from sfumato.mechanisms.quantiles.joint import JointQuantiles
 from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
 from sfumato.numeric.rationals import sqrt_up
 from sfumato.privacy.events import ExponentialEvent, PureEvent
@@ -281,6 +282,7 @@ STATISTICS = {
     "minimum": Percentile(ref("v"), Fraction(0)),
     "maximum": Percentile(ref("v"), Fraction(1)),
     "third": Percentile(ref("v"), Fraction(1, 3)),
+    "quartiles": [Percentile(ref("v"), Fraction(k, 4)) for k in (1, 2, 3)],
     "mode": TopValues(ref("v")),
     "two best": TopValues(ref("v"), 2),
 }
@@ -294,7 +296,9 @@ def worst(limits, statistic, relation, *, epsilon=1, noise=Fraction(1)):
     """The price of a choice from two groups of three cells, and the largest loss that one unit can cause."""
     columns = {"u": text(), "g": integer(values=[1, 2]), "v": integer(0, 2, values=[0, 1, 2])}
     table = Table(name="t", columns=columns, unit=UnitColumn("u"), limits=limits)
-    plan = planned(table, STATISTICS[statistic], keys=("g",), epsilon=epsilon, relation=relation)
+    asked = STATISTICS[statistic] if isinstance(STATISTICS[statistic], list) else [STATISTICS[statistic]]
+    named = [(f"s{index}", one) for index, one in enumerate(asked)]
+    plan = planned(table, *named, keys=("g",), epsilon=epsilon, relation=relation)
     (measurement,) = plan.sections[0].measurements
     law = lru_cache(maxsize=None)(partial(law_of, _with_less_noise(measurement.mechanism, noise)))
     own = list(
@@ -326,6 +330,9 @@ def _with_less_noise(mechanism, share):
             return NoisyTopK(k=mechanism.k, epsilon=epsilon, monotonic=True, utility_sensitivity=1)
         case Extreme():
             return Extreme(largest=mechanism.largest, lower=mechanism.lower, upper=mechanism.upper, epsilon=epsilon)
+        case JointQuantiles():
+            chosen = mechanism.quantiles
+            return JointQuantiles(quantiles=chosen, lower=mechanism.lower, upper=mechanism.upper, epsilon=epsilon)
         case _:
             quantile = mechanism.quantile
             return type(mechanism)(quantile=quantile, lower=mechanism.lower, upper=mechanism.upper, epsilon=epsilon)
@@ -340,7 +347,7 @@ def test_no_unit_tells_choices_apart_by_more_than_they_cost(limits, statistic, r
     assert found <= 1 + 1e-9
 
 
-@pytest.mark.parametrize("statistic", ["median", "mode"])
+@pytest.mark.parametrize("statistic", ["median", "mode", "quartiles"])
 @pytest.mark.parametrize("limits", ["three rows", "rows and groups"])
 def test_nor_does_one_with_more_rows_in_several_groups(limits, statistic):
     charged, found = worst(LIMITS[limits], statistic, ADD_OR_REMOVE_ONE)

@@ -331,6 +331,17 @@ class Statement:
             count *= len(key.values)
         return count
 
+    @property
+    def bins(self) -> Bins:
+        """Its cells, of which a quantile is chosen.
+
+        Raises:
+            TypeError: It has no such cells.
+        """
+        if not isinstance(self.cell, Bins):
+            raise TypeError("a quantile is chosen from bins")
+        return self.cell
+
 
 def counts_cells(measures: Iterable[Measure]) -> bool:
     """Whether cells are only counted: entries are then added up by keys alone, as if there were no cells."""

@@ -13,6 +13,7 @@ from typing import Final
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
 from sfumato.mechanisms.quantiles.extreme import Extreme
+from sfumato.mechanisms.quantiles.joint import JointQuantiles
 from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
 from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
 from sfumato.noise.uniform.integers import SMALLEST_SCALE
@@ -26,8 +27,9 @@ from sfumato.query.analysis.stability import Sensitivity, moved_rows, reach_of, 
 from sfumato.query.analysis.work import check_work
 from sfumato.query.model.facts import Edition
 from sfumato.query.model.schema import Limits
-from sfumato.query.model.statement import Bins, KeyColumn, Measure, Statement, UnitCount, Values
+from sfumato.query.model.statement import KeyColumn, Measure, Statement, UnitCount, Values
 from sfumato.query.planning.allocation import Choice, KeySelection, Need, Noise, Share, Weight
+from sfumato.query.planning.common_choices import with_common_choices
 from sfumato.query.planning.questions import Aggregate
 from sfumato.query.planning.sharing import Sharing, apart, shared
 from sfumato.query.statistics.measurements import (
@@ -42,6 +44,7 @@ from sfumato.query.statistics.measurements import (
 )
 from sfumato.query.statistics.recipes import (
     BinQuantile,
+    BinQuantiles,
     Component,
     GroupedRows,
     NoisyCells,
@@ -167,7 +170,10 @@ def draft(
     weights = question.weights or (Fraction(1),) * len(recipes)
     empty = Statement(rows=rows.rows, keys=rows.keys, limits=rows.limits, measures=())
     need = partial(need_of, main=empty, neighboring_relation=neighboring_relation)
-    sharing = apart(recipes, weights, need) if edition is Edition.FIRST else shared(recipes, weights, need, law=law)
+    if edition is Edition.FIRST:
+        sharing = apart(recipes, weights, need)
+    else:
+        sharing = with_common_choices(shared(recipes, weights, need, law=law))
     measures: list[Measure] = [
         measure
         for component in sharing.components
@@ -231,7 +237,7 @@ def _check_rows(rows: GroupedRows) -> None:
 def need_of(component: Component, main: Statement, neighboring_relation: NeighboringRelation) -> Need:
     """What a component needs of the budget."""
     match component:
-        case BinQuantile(statement) | TopCells(statement):
+        case BinQuantile(statement) | BinQuantiles(statement) | TopCells(statement):
             return Choice(is_free=moved(statement, neighboring_relation) == 0)
         case NoisyMeasures(measures):
             statement = main
@@ -259,9 +265,9 @@ def measurement_of(
             return _additive(share, 0, tuple(map(main.measures.index, measures)))
         case NoisyCells(statement):
             return _additive(share, statements.index(statement), (0,))
-        case BinQuantile(statement):
+        case BinQuantile(statement) | BinQuantiles(statement):
             rows = moved(statement, neighboring_relation)
-            mechanism = _quantile(component, _bins(statement).count - 1, _per_row(share, rows))
+            mechanism = _quantile(component, statement.bins.count - 1, _per_row(share, rows))
             return QuantileChoice(statement=statements.index(statement), rows=rows, mechanism=mechanism)
         case TopCells(statement, k):
             rows = moved(statement, neighboring_relation)
@@ -270,8 +276,12 @@ def measurement_of(
             return TopChoice(statement=statements.index(statement), rows=rows, mechanism=top)
 
 
-def _quantile(component: BinQuantile, last: int, epsilon: Fraction) -> Quantile | QuantileEnd | Extreme:
+def _quantile(
+    component: BinQuantile | BinQuantiles, last: int, epsilon: Fraction
+) -> Quantile | QuantileEnd | Extreme | JointQuantiles:
     """Of ranks 0 and 1 every point beyond all values is right for a quantile, so they are chosen as extremes."""
+    if isinstance(component, BinQuantiles):
+        return JointQuantiles(quantiles=component.quantiles, lower=0, upper=last, epsilon=epsilon)
     quantile, side = component.quantile, component.side
     if side is not None:
         return QuantileEnd(
@@ -299,9 +309,3 @@ def moved(statement: Statement, neighboring_relation: NeighboringRelation) -> in
 def _per_row(share: Share, rows: int) -> Fraction:
     """Rows lie in one group each, so that what they cost adds up whichever groups a unit is in."""
     return share.epsilon / rows if rows else _PUBLIC_EPSILON
-
-
-def _bins(statement: Statement) -> Bins:
-    if not isinstance(statement.cell, Bins):
-        raise TypeError("a quantile is chosen from bins")
-    return statement.cell

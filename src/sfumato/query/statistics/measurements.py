@@ -13,6 +13,7 @@ from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
 from sfumato.mechanisms.quantiles.extreme import Extreme
+from sfumato.mechanisms.quantiles.joint import JointQuantiles
 from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
 from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
 from sfumato.numeric.noise_sums import IntegerNoise, NoiseSums
@@ -62,13 +63,13 @@ class Additive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuantileChoice:
-    """A quantile of each group, or nearly its largest or smallest value, chosen from its `Bins`.
+    """A quantile of each group, or several, or nearly its largest or smallest value, chosen from its `Bins`.
 
     The mechanism is private for one row in one group; a unit with `rows` rows that move costs as much as they do.
     """
 
     statement: int
-    mechanism: Quantile | QuantileEnd | Extreme
+    mechanism: Quantile | QuantileEnd | Extreme | JointQuantiles
     rows: int
 
     @property

@@ -1,5 +1,6 @@
 """Quantiles, among them medians and extremes: values chosen from bins, perhaps with an interval that is bought."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
@@ -51,61 +52,71 @@ _NAMES: Final = {Fraction(0): "MIN", _HALF: "MEDIAN", Fraction(1): "MAX"}
 _FOLDS: Final = {Fraction(0): Fold.MIN, Fraction(1): Fold.MAX}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BinOutput(Output):
-    """An answer that is a chosen bin of a lattice; an INTEGER if `is_whole`."""
+    """An answer that is a chosen bin of a lattice.
 
-    __slots__ = ()
+    Attributes:
+        name: Its column.
+        measurement: The choice.
+        coordinate: Which of the quantiles that are chosen at once.
+        bins: What is chosen from.
+    """
+
+    name: str
     measurement: int
+    coordinate: int = 0
     bins: Bins
-    is_whole: bool
 
     def estimator(self, section: Section, confidence: Fraction, *, size: int | None = None) -> Estimator:
         """The middle of the chosen bin, and how many ranks it may be off."""
-        misrank = misrank_of(section, self.measurement, confidence, size=size)
+        misrank = misrank_of(section, self.measurement, confidence, coordinate=self.coordinate, size=size)
         return by_row(lambda row: self.estimate(row, misrank(row)))
 
+    @abstractmethod
     def estimate(self, row: Row, misrank: Misrank) -> AnswerValue:
         """The middle of the chosen bin; how far it is off depends on the data."""
-        first, last = self.bins.ends(row[self.measurement][0])
-        middle = (first + last) // 2 * self.bins.steps.resolution
-        value = figure(*middle.as_integer_ratio(), is_whole=self.is_whole)
-        return AnswerValue(value=value, low=None, high=None, misrank=misrank)
 
     def forecast(self, section: Section, confidence: Fraction, *, size: int) -> Forecast:
         """How many ranks it may be off."""
-        width = misranked(choice_of(section, self.measurement), confidence)
+        width = misranked(choice_of(section, self.measurement), confidence, coordinate=self.coordinate)
         return Forecast(column=self.name, half_width=width, assumption="in ranks of values")
+
+    def chosen(self, row: Row) -> tuple[int, int]:
+        """The first and the last step of the chosen bin."""
+        return self.bins.ends(row[self.measurement][self.coordinate])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuantileOutput(BinOutput):
-    """An answer that is a chosen bin alone."""
+    """An answer that is a chosen bin alone; an INTEGER if `is_whole`."""
 
-    stored: ClassVar = Names("QuantileOutput", "measurement", "bins", "is_whole", unwritten=("name",))
+    stored: ClassVar = Names("QuantileOutput", "measurement", "bins", "is_whole", unwritten=("name", "coordinate"))
 
-    name: str
-    measurement: int
-    bins: Bins
     is_whole: bool
+
+    def estimate(self, row: Row, misrank: Misrank) -> AnswerValue:
+        """The middle of the chosen bin; how far it is off depends on the data."""
+        middle = sum(self.chosen(row)) // 2 * self.bins.steps.resolution
+        value = figure(*middle.as_integer_ratio(), is_whole=self.is_whole)
+        return AnswerValue(value=value, low=None, high=None, misrank=misrank)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuantileIntervalOutput(BinOutput):
+class QuantileIntervalOutput(QuantileOutput):
     """An answer that is a chosen bin, with two more that lie surely on either side of the quantile."""
 
-    stored: ClassVar = Names("QuantileIntervalOutput", "measurement", "ends", "bins", "is_whole", unwritten=("name",))
+    stored: ClassVar = Names(
+        "QuantileIntervalOutput", "measurement", "ends", "bins", "is_whole", unwritten=("name", "coordinate")
+    )
 
-    name: str
-    measurement: int
     ends: tuple[int, int]
-    bins: Bins
-    is_whole: bool
 
     def estimate(self, row: Row, misrank: Misrank) -> AnswerValue:
         """From the first step of the lower bin to the last one of the upper; chosen apart, they may change sides."""
         step = self.bins.steps.resolution
         one, other = (Interval(*(end * step for end in self.bins.ends(row[place][0]))) for place in self.ends)
-        near = BinOutput.estimate(self, row, misrank)
+        near = QuantileOutput.estimate(self, row, misrank)
         return estimated(near.value, one | other, is_whole=self.is_whole, misrank=misrank)
 
 
@@ -113,18 +124,14 @@ class QuantileIntervalOutput(BinOutput):
 class DateOutput(BinOutput):
     """An answer that is a chosen bin of days or seconds: a DATE or a TIMESTAMP, perhaps with `ends` of an interval."""
 
-    stored: ClassVar = Names("DateOutput", "measurement", "ends", "bins", "kind", unwritten=("name",))
+    stored: ClassVar = Names("DateOutput", "measurement", "ends", "bins", "kind", unwritten=("name", "coordinate"))
 
-    name: str
-    measurement: int
     ends: tuple[int, ...]
-    bins: Bins
     kind: Kind
 
     def estimate(self, row: Row, misrank: Misrank) -> AnswerValue:
         """The middle of the chosen bin, and from the first step of the lower bin to the last one of the upper."""
-        first, last = self.bins.ends(row[self.measurement][0])
-        middle = (first + last) // 2
+        middle = sum(self.chosen(row)) // 2
         around = sorted([middle, *(end for place in self.ends for end in self.bins.ends(row[place][0]))])
         value, low, high = (
             _moment_at(step * self.bins.steps.resolution, self.kind) for step in (middle, around[0], around[-1])

@@ -67,6 +67,14 @@ class BinQuantile:
 
 
 @dataclass(frozen=True, slots=True)
+class BinQuantiles:
+    """Several quantiles of each group, in ascending order, from the bins of a statement of its own, by one choice."""
+
+    statement: Statement
+    quantiles: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TopCells:
     """The most frequent values of each group, from the cells of a statement of its own."""
 
@@ -74,7 +82,7 @@ class TopCells:
     k: int
 
 
-Component: TypeAlias = NoisyMeasures | NoisyCells | BinQuantile | TopCells
+Component: TypeAlias = NoisyMeasures | NoisyCells | BinQuantile | BinQuantiles | TopCells
 
 
 Outputs: TypeAlias = Callable[[Sequence[int]], tuple[Output, ...]]

@@ -20,6 +20,7 @@ from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
 from sfumato.mechanisms.quantiles.extreme import Extreme
+from sfumato.mechanisms.quantiles.joint import JointQuantiles
 from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
 from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
 from sfumato.mechanisms.workloads.queries import Subsets
@@ -88,6 +89,9 @@ PLANS: Final = StoredNames[Any](
         QuantileEnd: Names(
             "QuantileEnd", "quantile", "is_upper", "lower", "upper", "epsilon", "resolution", "confidence",
             "neighboring_relation",
+        ),
+        JointQuantiles: Names(
+            "JointQuantiles", "quantiles", "lower", "upper", "epsilon", "resolution", "neighboring_relation"
         ),
         Extreme: Names("Extreme", "largest", "lower", "upper", "epsilon", "resolution"),
         NoisyTopK: Names("NoisyTopK", "k", "epsilon", "utility_sensitivity", "monotonic", "resolution"),

@@ -7,6 +7,7 @@ from typing import assert_never
 from sfumato.engines.base import Engine
 from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.mechanisms.quantiles.extreme import Extreme
+from sfumato.mechanisms.quantiles.joint import JointQuantiles
 from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
 from sfumato.numeric.rationals import decimal_text
 from sfumato.query.analysis.shape import Metric, shape_of
@@ -163,7 +164,9 @@ def _per_row(epsilon: Fraction, rows: int, unit: str) -> str:
     return f"ε {decimal_text(epsilon)} per row; sensitivity {_counted(rows, 'row')} per {unit}"
 
 
-def _ranked(choice: Quantile | QuantileEnd | Extreme) -> str:
+def _ranked(choice: Quantile | QuantileEnd | Extreme | JointQuantiles) -> str:
+    if isinstance(choice, JointQuantiles):
+        return f"quantiles {', '.join(map(decimal_text, choice.quantiles))}: exponential mechanism, one choice of all"
     if isinstance(choice, QuantileEnd):
         side = "upper" if choice.is_upper else "lower"
         return (

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines.base import ExactGroups, aligned, groups
+from sfumato.mechanisms.quantiles.joint import JointQuantiles
 from sfumato.mechanisms.workloads.queries import Floats
 from sfumato.privacy.formats import uncollected
 from sfumato.privacy.secret import Secret
@@ -148,7 +149,7 @@ def _measured(
         case QuantileChoice():
             values = _values_by_group(found)
             nothing = np.zeros(0, dtype=np.int64)
-            return tuple((int(measurement.mechanism.release(values.get(group, nothing))),) for group in shown)
+            return tuple(_chosen(measurement, values.get(group, nothing)) for group in shown)
         case TopChoice():
             counts = aligned(statement, found, shown)[:, 0].reshape(len(shown), -1)
             return tuple(tuple(measurement.mechanism.release(row).indexes) for row in counts)
@@ -156,6 +157,13 @@ def _measured(
             raise TypeError("a workload is released once for all sections that share it")
         case _:
             assert_never(measurement)
+
+
+def _chosen(choice: QuantileChoice, bins: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[int, ...]:
+    """A bin for each quantile of a choice."""
+    if isinstance(choice.mechanism, JointQuantiles):
+        return tuple(map(int, choice.mechanism.release(bins)))
+    return (int(choice.mechanism.release(bins)),)
 
 
 def _values_by_group(found: ExactGroups) -> dict[Group, np.ndarray[tuple[int], np.dtype[np.int64]]]:
