@@ -83,7 +83,7 @@ class PreparedBatch:
         return [self._one() for _ in range(runs)]
 
     def _one(self):
-        released = release_together(self._plan.sections, self._plan.workloads, self._run)
+        released = release_together(self._plan.sections, self._plan.workloads, self._run).sections
         return {name: value for place, one in enumerate(released) for name, value in _seen(place, one).items()}
 
     def _run(self, statement):

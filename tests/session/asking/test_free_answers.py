@@ -10,6 +10,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.privacy.guarantees import NO_GUARANTEE
+from sfumato.query.planning import batch, linear
 
 COLUMNS = {
     "age": sf.integer(1, 4), "sex": sf.text(values=["f", "m"]), "smokes": sf.boolean(), "kids": sf.integer(0, 9),
@@ -58,13 +59,19 @@ KEYS = ((), ("age",), ("sex",), ("age", "sex"), ("age / 2",), ("UPPER(sex)",), (
 # It is right, or missing
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_what_is_determined_is_the_exact_answer_and_nothing_else_is_said(seed):
-    """Random stored answers, and all targets; the oracle is the question itself. Its noise is far below 1."""
-    random, data = Random(seed), drawn(seed)  # noqa: S311 # which are stored
+@pytest.mark.parametrize("law", ["gaussian", "laplace", None])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_determined_is_the_exact_answer_and_nothing_else_is_said(seed, law, monkeypatch):
+    """Random stored answers, or a batch of them, and all targets; the oracle is the question itself, with little noise."""
+    monkeypatch.setattr(batch, "WORTH", 10**9)
+    random, data = Random(f"{seed} {law}"), drawn(seed)  # noqa: S311 # which are stored
     session, oracle = town(data), town(data)
-    for one in random.sample(STORED, 3):
-        session.sql(one, epsilon=SURE)
+    stored = random.sample(STORED, 3)
+    if law is None:
+        for one in stored:
+            session.sql(one, epsilon=SURE)
+    else:
+        session.queries(stored).release(epsilon=SURE, delta="1e-6", mechanism=law)
     spent, said = session.spent, 0
     for where, keys in product(WHERES, KEYS):
         question = count(*keys, where=where)
@@ -172,6 +179,71 @@ def test_answers_of_a_batch_that_were_measured_apart_serve_too():
     assert n.value == pytest.approx(town().sql(count(where="age BETWEEN 2 AND 3"), epsilon=SURE)["n"][0].value, abs=0.1)
 
 
+MARGINALS = tuple(
+    f"SELECT {keys}, COUNT(*) AS n FROM town GROUP BY {keys}" for keys in ("age, sex", "age, kids", "sex")
+)
+
+
+@pytest.mark.parametrize("law", ["gaussian", "laplace"])
+def test_a_workload_says_of_its_own_questions_what_was_answered(law, monkeypatch):
+    """Both are least squares over the same numbers."""
+    monkeypatch.setattr(batch, "WORTH", 10**9)
+    session = town()
+    answered = session.queries(MARGINALS).release(epsilon=1, delta="1e-6", mechanism=law)
+    for sql, answer in zip(MARGINALS, answered, strict=True):
+        for found, shown in zip(session.query(sql).from_releases()["n"], answer["n"], strict=True):
+            assert found.value == pytest.approx(shown.value, abs=1e-6)
+            assert found.half_width < 1.001 * shown.half_width
+
+
+def test_a_workload_and_another_answer_say_more_than_each_of_them(monkeypatch):
+    monkeypatch.setattr(batch, "WORTH", 10**9)
+    session, half_widths = town(), []
+    sex = "SELECT sex, COUNT(*) AS n FROM town GROUP BY sex"
+    session.queries(MARGINALS).release(epsilon=1, delta="1e-6", mechanism="gaussian")
+    half_widths.append(session.query(sex).error_from_releases()[0].half_width)
+    session.sql(sex, epsilon="0.2")
+    half_widths.append(session.query(sex).error_from_releases()[0].half_width)
+    assert half_widths[1] < min(half_widths[0], session.query(sex).error(epsilon="0.2")[0].half_width)
+
+
+def test_a_workload_has_every_row_in_a_cell_and_so_determines_totals(monkeypatch):
+    monkeypatch.setattr(batch, "WORTH", 10**9)
+    data = drawn(2)
+    session = town(data)
+    session.queries(MARGINALS).release(epsilon=SURE, delta="1e-6", mechanism="gaussian")
+    for where, is_there in (("", True), ("age BETWEEN 1 AND 4 OR sex = 'f'", True), ("age > 2", False)):
+        sql = f"SELECT COUNT(*) AS n FROM town{where and ' WHERE '}{where}"
+        if is_there:
+            exact = town(data).sql(sql, epsilon=SURE)["n"][0].value
+            assert session.query(sql).from_releases()["n"][0].value == pytest.approx(exact, abs=0.1)
+        else:
+            with pytest.raises(ParameterError, match="not determined"):
+                session.query(sql).from_releases()
+
+
+def test_ranges_that_were_asked_together_say_what_lies_between_their_ends(monkeypatch):
+    monkeypatch.setattr(batch, "WORTH", 10**9)
+    data = drawn(4)
+    session = town(data)
+    ranges = [f"SELECT COUNT(*) AS n FROM town WHERE age {one}" for one in ("< 2", "BETWEEN 2 AND 3", ">= 3")]
+    session.batch(ranges, epsilon=SURE)
+    for where in ("age = 2", "age = 3", "age < 3", "age IS NOT NULL"):
+        sql = f"SELECT COUNT(*) AS n FROM town WHERE {where}"
+        exact = town(data).sql(sql, epsilon=SURE)["n"][0].value
+        assert session.query(sql).from_releases()["n"][0].value == pytest.approx(exact, abs=0.1), where
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MOST_NUMBERS", 9), ("MOST_TEXT", 99)])
+def test_a_workload_that_is_too_large_to_be_kept_is_answered_all_the_same(limit, most, monkeypatch):
+    monkeypatch.setattr(batch, "WORTH", 10**9)
+    monkeypatch.setattr(linear, limit, most)
+    session = town()
+    session.queries(MARGINALS).release(epsilon=1, delta="1e-6", mechanism="gaussian")
+    with pytest.raises(ParameterError, match="has no count or sum"):
+        session.query(MARGINALS[0]).from_releases()
+
+
 def test_what_is_shown_of_an_estimate_is_computed_as_of_an_answer():
     session = town()
     session.sql(BY_AGE, epsilon=SURE)
@@ -265,11 +337,22 @@ def test_answers_of_earlier_versions_do_not_say_what_they_are_and_are_not_used()
     ledger = session._desk.ledger
     plain = [entry for entry in ledger.entries() if type(entry).__name__ == "Committed"]
     for entry in plain:
-        entry.answer.pop("linear")
-        entry.answer.pop("tables")
+        for part in ("linear", "workloads", "tables"):
+            entry.answer.pop(part)
     ledger.__class__ = type("Old", (ledger.__class__,), {"entries": lambda _: iter(plain)})
     with pytest.raises(ParameterError, match="has no count or sum"):
         session.query(BY_AGE).from_releases()
+
+
+def test_answers_of_versions_without_workloads_are_used():
+    session = town()
+    session.sql(BY_AGE, epsilon=1)
+    ledger = session._desk.ledger
+    plain = [entry for entry in ledger.entries() if type(entry).__name__ == "Committed"]
+    for entry in plain:
+        entry.answer.pop("workloads")
+    ledger.__class__ = type("Old", (ledger.__class__,), {"entries": lambda _: iter(plain)})
+    session.query(BY_AGE).from_releases()
 
 
 # What is refused

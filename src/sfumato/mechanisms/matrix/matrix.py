@@ -30,6 +30,8 @@ from sfumato.mechanisms.matrix.strategies import (
 )
 from sfumato.noise.uniform.integers import SAFE, Integers, largest
 from sfumato.numeric.distributions import discrete_laplace_variance, failure_probability
+from sfumato.numeric.many_noises import half_widths_of_sums
+from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.numeric.rationals import Number, positive, set_fields, sqrt_up
 from sfumato.numeric.rounding import RELATIVE_MARGIN, float_up, log_up
 from sfumato.privacy.events import DiscreteGaussianEvent, DiscreteLaplaceEvent, PureEvent
@@ -43,6 +45,7 @@ Noise: TypeAlias = Laplace | Gaussian
 _DUST: Final = 1e-12  # what is smaller, relative to its row, is an error of the pseudo-inverse
 _RESIDUAL: Final = 1e-9
 _LARGEST_MEASUREMENT: Final = 1 << 100  # beyond any count; a float holds it and what is computed from it
+_MOST_WEIGHTS: Final = 1 << 22
 _TILTS: Final = np.linspace(0.02, 0.98, 49)  # every one gives a bound; the best of them is within 1% of the best of all
 
 
@@ -148,7 +151,8 @@ class MatrixMechanism:
     def accuracy(self, confidence: Number = "0.95") -> Floats:
         """For each answer a half-width t with P(|answer − exact| ≤ t) ≥ confidence, but for the rounding of floats.
 
-        Exact where one measurement makes the answer; else a bound, at 95% and more up to twice as large as need be.
+        Exact where one measurement makes the answer, else larger than need be by a hundredth; or by up to twice at 95%
+        and more, where there are more than some millions of weights.
         """
         return half_widths(self._weights, self.noise, confidence=confidence)
 
@@ -246,9 +250,10 @@ def variance(noise: Noise) -> float:
 def half_widths(weights: Floats, noise: Noise, *, confidence: Number) -> Floats:
     """For each row w of weights a t with P(|Σ w_i·noise_i| ≤ t) ≥ confidence: never too small.
 
-    Exact where a row has one weight; else Chernoff's bound, from a moment generating function above that of the
-    discrete noise: exp(s²σ²/2) for Gaussian, 1/(1 − s²·scale²) for Laplace. At 95% confidence and more it is about
-    twice too large at most. Proof: proofs/mechanisms/matrix/matrix.md.
+    Exact where a row has one weight, else about a hundredth more than the quantile (`numeric.many_noises`). Of large
+    matrices it is Chernoff's bound, from a moment generating function above that of the discrete noise: exp(s²σ²/2) for
+    Gaussian, 1/(1 − s²·scale²) for Laplace. At 95% confidence and more that is about twice too large at most.
+    Proof: proofs/mechanisms/matrix/matrix.md.
 
     Args:
         weights: Queries × noises.
@@ -261,8 +266,13 @@ def half_widths(weights: Floats, noise: Noise, *, confidence: Number) -> Floats:
     Example:
         >>> weights = np.array([[1.0, 0.0], [1.0, 1.0]])
         >>> half_widths(weights, Laplace(l1_sensitivity=1, epsilon="0.1"), confidence="0.95").round(1).tolist()
-        [30.0, 71.2]
+        [30.0, 41.3]
     """
+    if weights.size <= _MOST_WEIGHTS:
+        is_gaussian = isinstance(noise, Gaussian)
+        law = IntegerNoise("gaussian", noise.stddev) if is_gaussian else IntegerNoise("laplace", noise.scale)
+        certain = half_widths_of_sums((law,) * weights.shape[1], weights, failure_probability(confidence))
+        return certain * (1 + RELATIVE_MARGIN)
     log_ratio = float_up(log_up(2 / failure_probability(confidence)))
     heaviest = np.abs(weights).max(axis=1)
     single = heaviest * float(noise.accuracy(confidence))

@@ -20,6 +20,8 @@ from sfumato.mechanisms.workloads.sensitivity import Measurement, l0_sensitivity
 from sfumato.noise.uniform.integers import SAFE, Integers, largest
 from sfumato.numeric.arguments import of_kind, whole
 from sfumato.numeric.distributions import failure_probability
+from sfumato.numeric.many_noises import half_width_of_sum, half_widths_of_sums
+from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.numeric.rationals import Number, positive, set_fields, sqrt_up
 from sfumato.numeric.rounding import RELATIVE_MARGIN, dyadic_up, float_up, log_up
 from sfumato.privacy.events import DiscreteGaussianEvent, DiscreteLaplaceEvent, PureEvent
@@ -34,6 +36,7 @@ Tables: TypeAlias = Any
 _DIGITS: Final = 32  # of a stddev, which is rounded up: terms of a long one are slow to draw with
 _LARGEST_MEASUREMENT: Final = 1 << 100  # beyond any count; a float holds it and what is computed from it
 _NARROWEST: Final = Fraction(1, 2)  # stddev, from which on normal distributions cover the noise
+_MOST_WEIGHTS: Final = 1 << 22  # of a group of answers, one for each answer and number
 _TILTS: Final = np.linspace(0.02, 0.98, 49)  # every one gives a bound; the best of them is within 1% of the best of all
 
 
@@ -156,21 +159,39 @@ class WorkloadMechanism:
     def accuracy(self, confidence: Number = "0.95") -> tuple[Floats, ...]:
         """For each answer a half-width t with P(|answer − exact| ≤ t) ≥ confidence, but for the rounding of floats.
 
-        Hardly larger than needed for Gaussian noise and for answers that were measured themselves; at 95% up to 1.4
-        times as large for sums of many cells with Laplace noise, and about twice for other sums of it.
+        Hardly larger than needed, but for sums with Laplace noise in workloads of more than some millions of weights:
+        there up to about twice as large at 95%.
         """
         return tuple(self._widths(group, squares, confidence) for group, squares in enumerate(self._squared_weights()))
 
     def _widths(self, group: int, squares: Floats, confidence: Number) -> Floats:
         """The half-widths of a group of answers, given the squares of the lengths of their weights."""
         multiplier = self._of_cells(group)
-        if multiplier is None or not isinstance(self.noise, Laplace):
-            own = np.sqrt(squares) * _half_width(self.noise, self._numbers(group), confidence)
+        if isinstance(self.noise, Laplace) and multiplier is not None:
+            own = _width_of_sums(self.noise, np.rint(squares * multiplier**2), confidence) / multiplier
+        elif isinstance(self.noise, Laplace) and squares.size * self._measured(group) <= _MOST_WEIGHTS:
+            noise, failure = IntegerNoise("laplace", self.noise.scale), failure_probability(confidence)
+            weights = self._weights(group)
+            own = half_widths_of_sums((noise,) * weights.shape[1], weights, failure).reshape(squares.shape)
         else:
-            counts = np.rint(squares * multiplier**2)
-            own = _width_of_sums(self.noise, counts, confidence) / multiplier
+            own = np.sqrt(squares) * _half_width(self.noise, self._numbers(group), confidence)
         found: Floats = own * (1 + RELATIVE_MARGIN)
         return found
+
+    def _measured(self, group: int) -> int:
+        """How many numbers the answers of a group are computed of."""
+        strategy = self.plan.strategy
+        return sum(strategy.measurements[place].size for place in strategy.sources[group])
+
+    def _weights(self, group: int) -> Floats:
+        """What each answer of a group is of these numbers: one row an answer."""
+        parts = []
+        for place in self.plan.strategy.sources[group]:
+            measurement, weights = self.plan.strategy.measurements[place], np.ones((1, 1))
+            for part, kind in zip(measurement.components, self.plan.kinds[group], strict=True):
+                weights = np.kron(weights, part.recover(kind, np.eye(part.measured), 0))
+            parts.append(weights / measurement.multiplier)
+        return np.concatenate(parts, axis=1)
 
     def _of_cells(self, group: int) -> int | None:
         """The multiplier of the one measurement of whose numbers answers are plain sums; None if they are none."""
@@ -345,12 +366,10 @@ def _half_width(noise: Noise, numbers: int, confidence: Number) -> float:
 
 
 def _width_of_sums(noise: Laplace, counts: Floats, confidence: Number) -> Floats:
-    """A certain half-width of the sum of so many noises: for every t < 1 that of Chernoff's bound, Σ −ln(1 − t²)."""
-    log_ratio = float_up(log_up(2 / failure_probability(confidence)))
+    """A certain half-width of the sum of so many noises."""
+    law, failure = IntegerNoise("laplace", noise.scale), failure_probability(confidence)
     alike, places = np.unique(counts, return_inverse=True)
-    tilted = (log_ratio - np.multiply.outer(alike, np.log1p(-(_TILTS**2)))) / _TILTS
-    widths = float(noise.scale) * tilted.min(axis=1)
-    widths[alike == 1] = float(noise.accuracy(confidence))
+    widths = np.array([half_width_of_sum(((law, 1.0, int(count)),), failure) for count in alike])
     found: Floats = widths[places].reshape(counts.shape)
     return found
 

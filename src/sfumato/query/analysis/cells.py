@@ -20,6 +20,7 @@ from sfumato.query.analysis.shape import Shape, shape_of
 from sfumato.query.analysis.unmixed import unmixed
 from sfumato.query.model.expressions import (
     And,
+    Case,
     ColumnRef,
     Compare,
     Comparison,
@@ -131,8 +132,21 @@ class CellGroups:
             held = cell[expression.name]
             return None if isinstance(held, Beyond) else held
         if any(isinstance(cell[name], Beyond) for name in columns_of(expression)):
-            return UNKNOWN
+            return self._chosen(expression, cell) if isinstance(expression, Case) else UNKNOWN
         return evaluate(expression, cell)  # type: ignore[arg-type] # none of what it reads is beyond
+
+    def _chosen(self, choice: Case, cell: Mapping[str, Held]) -> Any:
+        """The value of a CASE of which some columns hold what is beyond their public values."""
+        value = choice.default
+        for condition, own in choice.branches:
+            truth = self._truth(condition, cell)
+            if truth is UNKNOWN:
+                return UNKNOWN
+            if truth is True:
+                value = own
+                break
+        is_beyond = any(isinstance(cell[name], Beyond) for name in columns_of(value))
+        return UNKNOWN if is_beyond else self._value(value, cell)
 
     def _truth(self, condition: Expression, cell: Mapping[str, Held]) -> bool | Unknown | None:
         """Whether a condition holds; None is NULL."""

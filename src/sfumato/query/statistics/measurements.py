@@ -9,7 +9,7 @@ from typing import ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 
-from sfumato.mechanisms.additive.gaussian import GaussianNoise
+from sfumato.mechanisms.additive.gaussian import Gaussian, GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
 from sfumato.mechanisms.quantiles.extreme import Extreme
@@ -173,11 +173,7 @@ class Section:
 
     def noise(self, measurement: int) -> IntegerNoise | None:
         """The noise of a measurement, of scale 0 where numbers are exact; None where nothing is released."""
-        mechanism = self._noise(measurement)
-        if not isinstance(mechanism, Laplace):
-            return IntegerNoise("gaussian", mechanism.stddev)
-        is_nothing = mechanism.scale == 0 and mechanism.l1_sensitivity > 0
-        return None if is_nothing else IntegerNoise("laplace", mechanism.scale)
+        return noise_of(self._noise(measurement))
 
     def noises(self, measurements: Sequence[int]) -> tuple[IntegerNoise, ...] | None:
         """The noise of each of several measurements; None where nothing is released of one."""
@@ -189,6 +185,14 @@ class Section:
         if not isinstance(additive, Additive):
             raise TypeError("only additive noise has an error that does not depend on the data")
         return additive.mechanism
+
+
+def noise_of(mechanism: AdditiveNoise | Gaussian) -> IntegerNoise | None:
+    """The noise that a mechanism adds, of scale 0 where numbers are exact; None where it releases nothing."""
+    if not isinstance(mechanism, Laplace):
+        return IntegerNoise("gaussian", mechanism.stddev)
+    is_nothing = mechanism.scale == 0 and mechanism.l1_sensitivity > 0
+    return None if is_nothing else IntegerNoise("laplace", mechanism.scale)
 
 
 Place: TypeAlias = tuple[int, int]

@@ -17,7 +17,7 @@ from sfumato.privacy.codec import Json
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.statement import Statement
 from sfumato.query.planning.batch import BatchPlan
-from sfumato.query.planning.linear import linear_section
+from sfumato.query.planning.linear import LinearWorkload, linear_section, linear_workload
 from sfumato.query.planning.plan import PrivatePlan, with_chosen_bounds
 from sfumato.query.statistics.measurements import Section
 from sfumato.session.asking import planning
@@ -170,9 +170,12 @@ def _drawn(desk: Desk, ticket: Ticket, keep: Keep | None) -> dict[str, Json]:
         return batches_of(desk.engine, statement, salt=salt, size=size)
 
     bounds: Json = None
+    workloads: list[tuple[LinearWorkload, Json]] = []
     if isinstance(plan, BatchPlan):
-        measured = plan.sections
-        sections = list(map(encode_released, release_together(measured, plan.workloads, run)))
+        measured, together = plan.sections, release_together(plan.sections, plan.workloads, run)
+        sections = list(map(encode_released, together.sections))
+        known = zip(map(linear_workload, plan.workloads), together.measured, strict=True)
+        workloads = [(one, list(numbers)) for one, numbers in known if one is not None]
     else:
         first = None if plan.bounds is None else release(plan.bounds.section, run)
         final = plan if first is None else final_plan(desk, plan, first)
@@ -183,10 +186,11 @@ def _drawn(desk: Desk, ticket: Ticket, keep: Keep | None) -> dict[str, Json]:
             for section in measured
         ]
     linear = list(map(linear_section, measured))
-    tables = {one.table for one in linear if one is not None}
+    tables = {one.table for one in (*linear, *(one.histogram for one, _ in workloads)) if one is not None}
     return {
         "bounds": bounds, "sections": sections, "receipt": _receipt(desk, ticket).to_dict(),
         "linear": [None if one is None else one.document() for one in linear],
+        "workloads": [[one.document(), numbers] for one, numbers in workloads],
         "tables": {name: table_digest(desk.policy, desk.declared[name], name) for name in sorted(tables)},
     }  # fmt: skip
 

@@ -10,34 +10,40 @@ whatever was to be asked before these numbers were seen.
 Proof: proofs/session/asking/free_answers.md.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines.base import groups as public_groups
 from sfumato.errors import NotPrivateError, ParameterError
-from sfumato.ledger.core.entry import Committed
 from sfumato.numeric.distributions import discrete_laplace_variance
-from sfumato.numeric.noise_sums import IntegerNoise, NoiseSums
+from sfumato.numeric.many_noises import half_widths_of_sums
+from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.privacy.guarantees import PureDP
 from sfumato.privacy.stored_names import Names
-from sfumato.query.analysis.cells import UNKNOWN, CellGroups, Group, Held, TableCells, Unknown, held_by
+from sfumato.query.analysis.cells import CellGroups, Group, Held, TableCells, Unknown, held_by
 from sfumato.query.model.schema import Table
 from sfumato.query.planning.auto_bounds import automatic
-from sfumato.query.planning.linear import Basis, LinearSection, linear_section, read_linear
+from sfumato.query.planning.linear import LinearSection, linear_section
 from sfumato.query.planning.plan import PrivatePlan, compile_plan
 from sfumato.query.planning.questions import Aggregate
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, Forecast
 from sfumato.query.statistics.measurements import Output, Section, SumOutput
-from sfumato.session.asking.answer_key import table_digest
 from sfumato.session.asking.planning import Planning
+from sfumato.session.asking.stored_sections import (
+    Members,
+    StoredSection,
+    Variable,
+    bases_of,
+    coefficients,
+    stored_sections,
+)
 from sfumato.session.releases.releasing import Released
-from sfumato.session.releases.stored import decode_released
 
 MOST_CELLS: Final = 20_000
 """A question whose columns have more cells is not looked for in stored answers."""
@@ -53,18 +59,6 @@ _FLOOR: Final = (
 _REFINEMENTS: Final = 2  # of a solution, which take away what rounding left
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-Variable: TypeAlias = tuple[Any, ...]
-"""A basis of the rows of some cells, or of those of a cell that are in a group for all that is known."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredSection:
-    """A section of a stored answer: what it says, and what was released."""
-
-    linear: LinearSection
-    groups: tuple[Group, ...]
-    measured: tuple[tuple[tuple[int, ...], ...], ...]
-    question: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -132,7 +126,7 @@ def free_answer(planning: Planning, question: Aggregate) -> FreeAnswer:
     plan = compile_plan(question, PureDP(1), neighboring_relation=planning.policy.neighboring_relation)
     wanted = [_wanted(section) for section in plan.sections]
     table = planning.policy.tables[wanted[0].table]
-    stored = list(_stored(planning, table, wanted[0].part))
+    stored = list(stored_sections(planning, table, wanted[0].part))
     system = _System.of(table, wanted, stored)
     sections, estimates = list[Section](), list[_Estimate]()
     for linear, section in zip(wanted, plan.sections, strict=True):
@@ -171,28 +165,6 @@ def _groups(section: Section) -> tuple[Group, ...]:
     return tuple(public_groups(section.statements[0]))
 
 
-def _stored(planning: Planning, table: Table, part: str) -> Iterator[StoredSection]:
-    """The sections of all answers of the account about the same rows as they are now."""
-    policy, declared = planning.policy, table_digest(planning.policy, planning.declared[table.name], table.name)
-    for entry in planning.ledger.entries():
-        if not isinstance(entry, Committed) or entry.account != planning.account:
-            continue
-        answer: Any = entry.answer
-        if not isinstance(answer, dict) or answer.get("tables", {}).get(table.name) != declared:
-            continue
-        receipt = answer["receipt"]
-        if (receipt["policy_version"], receipt["data_version"]) != (policy.version, policy.data_version):
-            continue
-        for document, released in zip(answer["linear"], answer["sections"], strict=True):
-            if document is None or "attached" in released:
-                continue
-            linear, own = read_linear(document), decode_released(released)
-            if (linear.table, linear.part) == (table.name, part):
-                yield StoredSection(
-                    linear=linear, groups=own.groups, measured=own.measured, question=str(receipt["question"])
-                )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Estimate:
     """An output in all groups: estimates, how far each may be off, and of which answers they are made."""
@@ -207,7 +179,7 @@ class _System:
     """Noisy numbers as rows of a matrix, each divided by its standard deviation, over the variables as its columns.
 
     Attributes:
-        members: By the signature of a section, for each atom the group that its rows are in.
+        members: Which cells are in which groups.
         places: The column of each variable.
         scaled: The matrix, transposed.
         stddevs: Of the numbers.
@@ -216,7 +188,7 @@ class _System:
         questions: Of which answer each number is.
     """
 
-    members: Mapping[str, Sequence[Group | Unknown | None]]
+    members: Members
     places: Mapping[Variable, int]
     scaled: Floats
     stddevs: Floats
@@ -229,18 +201,19 @@ class _System:
         """All that bears on what is wanted, as far as it is not too much; chosen by plans alone."""
         chosen, cells, groupings = _chosen(table, wanted, stored)
         members = _atoms(cells, groupings)
-        rows, values, noises, questions = list[dict[Variable, float]](), [], [], []
+        rows = list[dict[Variable, float]]()
+        values, noises, questions = list[float](), list[IntegerNoise](), list[str]()
         for one in chosen:
             for measurement, numbers in enumerate(one.linear.numbers):
                 noise = one.linear.noises[measurement]
                 for coordinate, bases in enumerate(numbers):
                     if noise is None or bases is None:
                         continue
-                    for group, row in zip(one.groups, one.measured[measurement], strict=True):
-                        rows.append(_coefficients(bases, one.linear.signature, group, members))
-                        values.append(float(row[coordinate]))
-                        noises.append(noise)
-                        questions.append(one.question)
+                    own = one.measured[measurement]
+                    rows += one.rows(bases, members)
+                    values += [float(row[coordinate]) for row in own]
+                    noises += [noise] * len(own)
+                    questions += [one.question] * len(own)
         places = {name: place for place, name in enumerate(dict.fromkeys(name for row in rows for name in row))}
         stddevs = np.array([_stddev(noise) for noise in noises])
         scaled = np.zeros((len(places), len(rows)))
@@ -263,7 +236,7 @@ class _System:
                 if bases is None:
                     requirement = "must be a count or a sum of one number to be made of stored answers"
                     raise ParameterError("question", output.name, requirement)
-                for name, own in _coefficients(bases, linear.signature, group, self.members).items():
+                for name, own in coefficients(bases, linear.signature, group, self.members).items():
                     is_known[place] &= name in self.places
                     if name in self.places:
                         wanted[self.places[name], place] += factor * own
@@ -290,8 +263,8 @@ class _System:
         places = np.flatnonzero(weights)
         if not len(places):
             return 0.0
-        sums = NoiseSums(tuple(self.noises[place] for place in places), failure)
-        return float(sums.half_widths(weights[places][np.newaxis])[0]) * (1 + _NEAR)
+        noises = [self.noises[place] for place in places]
+        return float(half_widths_of_sums(noises, weights[places][np.newaxis], failure)[0]) * (1 + _NEAR)
 
 
 def _chosen(
@@ -312,47 +285,32 @@ def _chosen(
     if cells.count > MOST_CELLS:
         shown = f"{cells.count:,} cells of {', '.join(columns)}"
         raise ParameterError("question", shown, f"must have at most {MOST_CELLS:,} to be looked for in stored answers")
-    bases = {basis for one in wanted for basis in _bases_of(one)}
+    bases = {basis for one in wanted for basis in bases_of(one)}
     known = [
-        (one, CellGroups(table, one.linear.where, one.linear.keys)) for one in stored if bases & _bases_of(one.linear)
+        (one, CellGroups(table, one.linear.where, one.linear.keys)) for one in stored if bases & bases_of(one.linear)
     ]
     chosen, numbers = list[StoredSection](), 0
     for one, grouping in sorted(known, key=lambda pair: len(pair[1].columns - columns.keys())):
         more = {name: held_by(table, name) for name in sorted(grouping.columns - cells.columns.keys())}
         public = {name: held for name, held in more.items() if held is not None}
         wider = TableCells(table=table, columns={**cells.columns, **public})
-        added = len(one.groups) * sum(map(len, one.linear.numbers))
-        if len(public) < len(more) or wider.count > MOST_CELLS or numbers + added > MOST_NUMBERS:
+        if len(public) < len(more) or wider.count > MOST_CELLS or numbers + one.size > MOST_NUMBERS:
             continue
-        cells, numbers = wider, numbers + added
+        cells, numbers = wider, numbers + one.size
         chosen.append(one)
         groupings[one.linear.signature] = grouping
     return chosen, cells, groupings
 
 
-def _bases_of(linear: LinearSection) -> set[Basis]:
-    return {basis for own in linear.numbers for one in own if one is not None for basis, _ in one}
-
-
-def _atoms(cells: TableCells, groupings: Mapping[str, CellGroups]) -> dict[str, list[Group | Unknown | None]]:
+def _atoms(cells: TableCells, groupings: Mapping[str, CellGroups]) -> Members:
     """The groups of cells by signature; cells that are in the same groups of all are one."""
-    found = dict.fromkeys(tuple(one.group(cell) for one in groupings.values()) for cell in cells)
-    return {name: [atom[place] for atom in found] for place, name in enumerate(groupings)}
-
-
-def _coefficients(
-    bases: Sequence[tuple[Basis, Fraction]],
-    signature: str,
-    group: Group,
-    members: Mapping[str, Sequence[Group | Unknown | None]],
-) -> dict[Variable, float]:
-    """A noisy number of a group as a sum of variables; rows that may be in it or not are a variable of their own."""
-    found: dict[Variable, float] = {}
-    for atom, own in enumerate(members[signature]):
-        if own is UNKNOWN or own == group:
-            for basis, factor in bases:
-                name = (basis, atom, signature, group) if own is UNKNOWN else (basis, atom)
-                found[name] = found.get(name, 0.0) + float(factor)
+    found: dict[str, dict[Group | Unknown, list[int]]] = {name: {} for name in groupings}
+    for atom, groups in enumerate(
+        dict.fromkeys(tuple(one.group(cell) for one in groupings.values()) for cell in cells)
+    ):
+        for name, group in zip(groupings, groups, strict=True):
+            if group is not None:
+                found[name].setdefault(group, []).append(atom)
     return found
 
 

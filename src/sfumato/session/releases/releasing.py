@@ -88,7 +88,20 @@ def release(section: Section, run: Run) -> Released:
         return Released(groups=tuple(shown), measured=tuple(measured))
 
 
-def release_together(sections: Sequence[Section], workloads: Sequence[Workload], run: Run) -> list[Released]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasedTogether:
+    """What a batch released; safe to show to anybody.
+
+    Attributes:
+        sections: What each section shows.
+        measured: The noisy whole numbers of each workload, of which its sections are computed.
+    """
+
+    sections: tuple[Released, ...]
+    measured: tuple[tuple[int, ...], ...]
+
+
+def release_together(sections: Sequence[Section], workloads: Sequence[Workload], run: Run) -> ReleasedTogether:
     """What sections release of which some have their numbers from workloads that they share.
 
     Args:
@@ -96,8 +109,12 @@ def release_together(sections: Sequence[Section], workloads: Sequence[Workload],
         workloads: What is measured for several of them at once.
         run: Computes a statement; with one salt, so that all of them bound a unit in the same way.
     """
-    answers = {id(one): one.mechanism.release(exact_histogram(one.statement, run)).answers for one in workloads}
-    return [_fitted(one, answers) if one.is_fitted else release(one, run) for one in sections]
+    found = [one.mechanism.release(exact_histogram(one.statement, run)) for one in workloads]
+    answers = {id(workload): one.answers for workload, one in zip(workloads, found, strict=True)}
+    return ReleasedTogether(
+        sections=tuple(_fitted(one, answers) if one.is_fitted else release(one, run) for one in sections),
+        measured=tuple(tuple(one.measurements.tolist()) for one in found),
+    )
 
 
 def exact_histogram(statement: Statement, run: Run) -> Numbers:
