@@ -87,6 +87,27 @@ MUTANTS = (
         tests=("tests/ledger/test_ledger.py::test_ten_tenths_fill_a_budget_of_one_and_the_eleventh_is_refused",),
     ),
     Mutant(
+        name="a sum of many noises may go around the circle",
+        edits=(
+            (
+                "numeric/many_noises.py",
+                "circle = far + _chernoff(parts, stddev, failure * _ALIAS) + ",
+                "circle = far + ",
+            ),
+        ),
+        tests=("tests/numeric/test_many_noises.py",),
+    ),
+    Mutant(
+        name="how often a weight stands in a sum of many noises is forgotten",
+        edits=(("numeric/many_noises.py", "found += times @ _LAWS", "found += (times > 0) @ _LAWS"),),
+        tests=("tests/numeric/test_many_noises.py",),
+    ),
+    Mutant(
+        name="the characteristic function of Laplace noise is that of half of it",
+        edits=(("numeric/many_noises.py", "(np.sin(angles / 2) / rest)", "(np.sin(angles / 4) / rest)"),),
+        tests=("tests/numeric/test_many_noises.py",),
+    ),
+    Mutant(
         name="the margin of a ratio does not hold what is between two steps",
         edits=(("numeric/ratios.py", "deviations - 0.5 - margin", "deviations - margin"),),
         tests=("tests/numeric/test_ratios.py::test_so_are_ratios_that_make_the_noise_of_the_count_the_wider",),

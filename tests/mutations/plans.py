@@ -16,7 +16,7 @@ OF_IMAGES = "test_rows_are_in_the_group_of_their_key_if_it_is_one_of_the_image_a
 TOO_MANY_ROWS = "test_the_rows_of_one_patient_do_not_multiply_beyond_what_an_engine_holds"
 
 WINDOWS = "tests/session/releases/test_windows.py::"
-TWO_SALTS = "release_together(measured, plan.workloads, lambda one: run(one, salt=f'{id(one):032x}'))"
+TWO_SALTS = "release_together(plan.sections, plan.workloads, lambda one: run(one, salt=f'{id(one):032x}'))"
 RAISED = """
 def _raised(shares: Sequence[Share], sharing: Sharing) -> list[Share]:
     users = [sum(place in own for own in sharing.places) for place in range(len(shares))]
@@ -63,7 +63,7 @@ MUTANTS = (
         edits=(
             (
                 "session/asking/execution.py",
-                "release_together(measured, plan.workloads, run)",
+                "release_together(plan.sections, plan.workloads, run)",
                 TWO_SALTS,
             ),
         ),

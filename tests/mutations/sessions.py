@@ -46,6 +46,32 @@ MUTANTS = (
         tests=(f"{FREE}test_these_do_not",),
     ),
     Mutant(
+        name="a CASE of which a condition is unknown takes its default",
+        edits=(("query/analysis/cells.py", "            if truth is UNKNOWN:\n", "            if truth is None:\n"),),
+        tests=("tests/query/analysis/test_cells.py",),
+    ),
+    Mutant(
+        name="what is one step beyond a bound is beside the bound",
+        edits=(
+            (
+                "query/analysis/cells.py",
+                "interval.upper + (step if comparison in _BEFORE else 0)",
+                "interval.upper + step",
+            ),
+        ),
+        tests=("tests/query/analysis/test_cells.py",),
+    ),
+    Mutant(
+        name="how much a number of a stored workload is multiplied by is forgotten",
+        edits=(("query/planning/linear.py", "np.full((1, 1), measurement.multiplier)", "np.ones((1, 1))"),),
+        tests=("tests/query/planning/test_linear.py",),
+    ),
+    Mutant(
+        name="each number of a stored workload is of one group",
+        edits=(("session/asking/stored_sections.py", "if self.sums is None:", "if True:"),),
+        tests=(f"{FREE}test_a_workload_has_every_row_in_a_cell_and_so_determines_totals",),
+    ),
+    Mutant(
         name="rows of people with limits serve other questions",
         edits=(("query/planning/linear.py", "or shape_of(main.rows).metric is not Metric.ROWS:", "or main is None:"),),
         tests=(f"{FREE}test_rows_with_owners_are_sampled_anew_for_each_question",),
@@ -54,7 +80,7 @@ MUTANTS = (
         name="answers about other data serve too",
         edits=(
             (
-                "session/asking/free_answers.py",
+                "session/asking/stored_sections.py",
                 "!= (policy.version, policy.data_version):\n            continue",
                 "!= (policy.version, policy.data_version):\n            pass",
             ),
@@ -63,13 +89,13 @@ MUTANTS = (
     ),
     Mutant(
         name="answers about other declarations serve too",
-        edits=(("session/asking/free_answers.py", ".get(table.name) != declared:", ".get(table.name) is None:"),),
+        edits=(("session/asking/stored_sections.py", ".get(table.name) != declared:", ".get(table.name) is None:"),),
         tests=(f"{FREE}test_answers_about_other_data_or_declarations_are_not_used",),
     ),
     Mutant(
         name="answers of other accounts serve too",
         edits=(
-            ("session/asking/free_answers.py", "or entry.account != planning.account:", "or entry.account is None:"),
+            ("session/asking/stored_sections.py", "or entry.account != planning.account:", "or entry.account is None:"),
         ),
         tests=(f"{FREE}test_answers_of_other_accounts_are_not_used",),
     ),
@@ -77,9 +103,9 @@ MUTANTS = (
         name="a part of a partition serves the whole",
         edits=(
             (
-                "session/asking/free_answers.py",
-                "if (linear.table, linear.part) == (table.name, part):",
-                "if linear.table == table.name:",
+                "session/asking/stored_sections.py",
+                "if (one.linear.table, one.linear.part) == (table.name, part))",
+                "if one.linear.table == table.name)",
             ),
         ),
         tests=(f"{FREE}test_a_part_of_a_partition_is_not_the_whole",),

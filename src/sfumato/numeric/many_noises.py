@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import erf
 
 from sfumato.numeric.distributions import discrete_laplace_variance
-from sfumato.numeric.noise_sums import Floats, IntegerNoise
+from sfumato.numeric.noise_sums import Floats, IntegerNoise, NoiseSums
 
 LEAST_FAILURE: Final = Fraction(1, 10**6)
 """Below it Chernoff's bound is taken: what is left out of a series must be small beside it."""
@@ -26,7 +26,7 @@ LEAST_FAILURE: Final = Fraction(1, 10**6)
 Parts: TypeAlias = tuple[tuple[IntegerNoise, float, int], ...]
 """Noises of which none is 0, the size of their weight, and how many of them have it."""
 
-_NARROW: Final = 1 / 200  # the stddev of V, beside that of S
+_NARROW: Final = 1 / 400  # the stddev of V, beside that of S
 _SHIFT: Final = 3.0  # stddevs of V by which S may be farther out than S + V
 _BEYOND: Final = 8.0  # stddevs of V that it passes less often than once in 10^15
 _FALLEN: Final = 22.0  # V alone makes the terms beyond the last one less than e^−22
@@ -36,6 +36,8 @@ _ALIAS: Final = Fraction(1, 10**4)  # of the failure: how often S may go around 
 _UNIT: Final = 2.0**-40  # of the largest weight; so that weights that differ by rounding alone are one
 _HALVINGS: Final = 20
 _FIRST: Final = 48  # so many parts decide which terms are negligible
+_MOST_FEW: Final = 6  # so many noises are convolved in closed form
+_FEW: Final = 1e-3  # of the largest weight is the stddev where noise is so rare that a union bound is sharp
 _TILTS: Final = np.linspace(0.02, 0.98, 49)[:, np.newaxis]  # every one gives a bound
 _LEAST: Final = 1e-300
 _WIDE: Final = 1  # from this stddev of a Gaussian on, the series of Poisson's formula is the shorter one
@@ -94,6 +96,9 @@ def half_width_of_sum(parts: Parts, failure: Fraction) -> float:
         return size * noise.half_width(failure)
     parts = tuple(sorted(parts, key=lambda part: float(part[0].scale) * part[1], reverse=True))
     stddev = math.sqrt(sum(own * size**2 * _variance(noise) for noise, size, own in parts))
+    if stddev < parts[0][1] * _FEW:
+        number = sum(own for _, _, own in parts)
+        return sum(own * size * noise.half_width(failure / number) for noise, size, own in parts)
     far = _chernoff(parts, stddev, failure)
     if failure < LEAST_FAILURE:
         return far
@@ -101,7 +106,7 @@ def half_width_of_sum(parts: Parts, failure: Fraction) -> float:
     shift = _SHIFT * narrow
     circle = far + _chernoff(parts, stddev, failure * _ALIAS) + shift + _BEYOND * narrow
     places = np.arange(1, math.ceil(math.sqrt(2 * _FALLEN) / narrow * circle / (2 * math.pi)) + 1)
-    rates = 2 * math.pi / circle * places
+    rates: Floats = np.asarray(2 * math.pi / circle * places, dtype=np.float64)
     bounds = 2 / (math.pi * places) * np.exp(_logs(parts[:_FIRST], rates) - (narrow * rates) ** 2 / 2)
     kept = bounds > _NEGLIGIBLE
     rates = rates[kept]
@@ -116,7 +121,15 @@ def half_width_of_sum(parts: Parts, failure: Fraction) -> float:
     for _ in range(_HALVINGS):
         middle = (near + end) / 2
         near, end = (near, middle) if holds(middle) else (middle, end)
-    return min(far, end + shift) if holds(end) else far
+    found = end + shift if holds(end) else far
+    return min(found, _of_few(parts, failure)) if sum(own for _, _, own in parts) <= _MOST_FEW else found
+
+
+def _of_few(parts: Parts, failure: Fraction) -> float:
+    """What `noise_sums` says: less than this series where noise is wide, more where half a step counts."""
+    noises = [noise for noise, _, own in parts for _ in range(own)]
+    sizes = [size for _, size, own in parts for _ in range(own)]
+    return float(NoiseSums(tuple(noises), failure).half_widths(np.array([sizes]))[0])
 
 
 def _variance(noise: IntegerNoise) -> float:

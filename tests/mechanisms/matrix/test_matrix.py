@@ -122,7 +122,9 @@ def test_errors_are_as_large_as_predicted(delta):
     exact = np.cumsum([1, 2, 3, 4])
     errors = np.array([mechanism.release([1, 2, 3, 4]) - exact for _ in range(4000)])
     assert errors.std(axis=0) == pytest.approx(mechanism.stddevs, rel=0.15)  # eight standard deviations of the estimate
-    assert (np.abs(errors) <= mechanism.accuracy(0.95)).mean(axis=0).min() >= 0.95
+    within = (np.abs(errors) <= mechanism.accuracy(0.95)).mean(axis=0)
+    assert within.min() > 0.95 - 5.1 * 0.0035  # standard deviations of the estimate
+    assert within.max() < 0.97
 
 
 def test_the_best_strategy_is_the_one_with_the_least_predicted_error():

@@ -72,7 +72,19 @@ KEYS = {
     "n / 2": (Call(Function.DIVIDE, (N, number(2))),),
     "upper s": (Call(Function.UPPER, (S,)),),
     "a bucket": (Case(((of(Comparison.LESS, N, number(2)), Literal("low")),), Literal("high")),),
-}
+    "listed, and others": (Case(((IsIn(N, (number(1), number(2), number(3))), N),), number(4)),),
+    "listed texts, and others": (Case(((IsIn(S, (Literal("a"), Literal("b"))), S),), Literal("other")),),
+    "a cut line": (
+        Case(
+            ((of(Comparison.LESS, N, number(2)), number(0)), (of(Comparison.LESS, N, number(4)), number(1)),
+             (Not(IsNull(N)), number(2))),
+            number(3),
+        ),
+    ),
+    "what is beyond a bound": (Case(((T, N),), number(0)), S),
+    "beyond another constant": (Case(((of(Comparison.LESS, N, number(-2)), number(0)),), number(1)),),
+}  # fmt: skip
+CERTAIN = ("listed, and others", "listed texts, and others", "a cut line")
 
 
 def cell_of(row):
@@ -113,6 +125,12 @@ def test_a_cell_is_in_the_group_in_which_all_of_its_rows_are(where, keys):
         said = grouping.group(cell_of(row))
         if said is not UNKNOWN:
             assert said == group_in_engine(CONDITIONS[where], KEYS[keys], row), row
+
+
+@pytest.mark.parametrize("keys", CERTAIN)
+def test_keys_that_put_every_row_in_a_group_say_so_of_every_cell(keys):
+    grouping = CellGroups(TABLE, And(()), KEYS[keys])
+    assert all(isinstance(grouping.group(cell_of(row)), tuple) for row in ROWS)
 
 
 def test_much_is_known():

@@ -62,8 +62,8 @@ KEYS = ((), ("age",), ("sex",), ("age", "sex"), ("age / 2",), ("UPPER(sex)",), (
 @pytest.mark.parametrize("law", ["gaussian", "laplace", None])
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_determined_is_the_exact_answer_and_nothing_else_is_said(seed, law, monkeypatch):
-    """Random stored answers, or a batch of them, and all targets; the oracle is the question itself, with little noise."""
-    monkeypatch.setattr(batch, "WORTH", 10**9)
+    """Random stored answers, or a batch, and all targets; the oracle is the question itself. It has little noise."""
+    monkeypatch.setattr(batch._Priced, "is_worth", lambda *_: True)
     random, data = Random(f"{seed} {law}"), drawn(seed)  # noqa: S311 # which are stored
     session, oracle = town(data), town(data)
     stored = random.sample(STORED, 3)
@@ -71,7 +71,7 @@ def test_what_is_determined_is_the_exact_answer_and_nothing_else_is_said(seed, l
         for one in stored:
             session.sql(one, epsilon=SURE)
     else:
-        session.queries(stored).release(epsilon=SURE, delta="1e-6", mechanism=law)
+        session.queries(stored).release(epsilon=99 * SURE, delta="1e-6", mechanism=law)
     spent, said = session.spent, 0
     for where, keys in product(WHERES, KEYS):
         question = count(*keys, where=where)
@@ -184,16 +184,23 @@ MARGINALS = tuple(
 )
 
 
+def holds(session, data, sql):
+    """Whether the interval of a count holds the exact one; it fails to once in 10^9 tests."""
+    exact = town(data).sql(sql, epsilon=SURE)["n"][0].value
+    found = session.query(sql).from_releases(confidence="0.999999999")["n"][0]
+    return found.low <= exact <= found.high < exact + 99
+
+
 @pytest.mark.parametrize("law", ["gaussian", "laplace"])
-def test_a_workload_says_of_its_own_questions_what_was_answered(law, monkeypatch):
-    """Both are least squares over the same numbers."""
+def test_a_workload_says_of_its_own_questions_no_less_than_was_answered(law, monkeypatch):
+    """Answers with Gaussian noise are least squares over the same numbers, of which each question asks a part."""
     monkeypatch.setattr(batch, "WORTH", 10**9)
     session = town()
     answered = session.queries(MARGINALS).release(epsilon=1, delta="1e-6", mechanism=law)
     for sql, answer in zip(MARGINALS, answered, strict=True):
         for found, shown in zip(session.query(sql).from_releases()["n"], answer["n"], strict=True):
-            assert found.value == pytest.approx(shown.value, abs=1e-6)
-            assert found.half_width < 1.001 * shown.half_width
+            assert found.half_width < 1.01 * shown.half_width
+            assert law == "laplace" or found.value == pytest.approx(shown.value, abs=1e-6)
 
 
 def test_a_workload_and_another_answer_say_more_than_each_of_them(monkeypatch):
@@ -211,12 +218,11 @@ def test_a_workload_has_every_row_in_a_cell_and_so_determines_totals(monkeypatch
     monkeypatch.setattr(batch, "WORTH", 10**9)
     data = drawn(2)
     session = town(data)
-    session.queries(MARGINALS).release(epsilon=SURE, delta="1e-6", mechanism="gaussian")
+    session.queries(MARGINALS).release(epsilon=9, delta="1e-6", mechanism="gaussian")
     for where, is_there in (("", True), ("age BETWEEN 1 AND 4 OR sex = 'f'", True), ("age > 2", False)):
         sql = f"SELECT COUNT(*) AS n FROM town{where and ' WHERE '}{where}"
         if is_there:
-            exact = town(data).sql(sql, epsilon=SURE)["n"][0].value
-            assert session.query(sql).from_releases()["n"][0].value == pytest.approx(exact, abs=0.1)
+            assert holds(session, data, sql)
         else:
             with pytest.raises(ParameterError, match="not determined"):
                 session.query(sql).from_releases()
@@ -227,11 +233,9 @@ def test_ranges_that_were_asked_together_say_what_lies_between_their_ends(monkey
     data = drawn(4)
     session = town(data)
     ranges = [f"SELECT COUNT(*) AS n FROM town WHERE age {one}" for one in ("< 2", "BETWEEN 2 AND 3", ">= 3")]
-    session.batch(ranges, epsilon=SURE)
+    session.batch(ranges, epsilon=2)
     for where in ("age = 2", "age = 3", "age < 3", "age IS NOT NULL"):
-        sql = f"SELECT COUNT(*) AS n FROM town WHERE {where}"
-        exact = town(data).sql(sql, epsilon=SURE)["n"][0].value
-        assert session.query(sql).from_releases()["n"][0].value == pytest.approx(exact, abs=0.1), where
+        assert holds(session, data, f"SELECT COUNT(*) AS n FROM town WHERE {where}"), where
 
 
 @pytest.mark.parametrize(("limit", "most"), [("MOST_NUMBERS", 9), ("MOST_TEXT", 99)])

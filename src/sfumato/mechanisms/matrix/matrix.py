@@ -269,8 +269,11 @@ def half_widths(weights: Floats, noise: Noise, *, confidence: Number) -> Floats:
         [30.0, 41.3]
     """
     if weights.size <= _MOST_WEIGHTS:
-        is_gaussian = isinstance(noise, Gaussian)
-        law = IntegerNoise("gaussian", noise.stddev) if is_gaussian else IntegerNoise("laplace", noise.scale)
+        law = (
+            IntegerNoise("laplace", noise.scale)
+            if isinstance(noise, Laplace)
+            else IntegerNoise("gaussian", noise.stddev)
+        )
         certain = half_widths_of_sums((law,) * weights.shape[1], weights, failure_probability(confidence))
         return certain * (1 + RELATIVE_MARGIN)
     log_ratio = float_up(log_up(2 / failure_probability(confidence)))

@@ -187,10 +187,11 @@ class WorkloadMechanism:
         """What each answer of a group is of these numbers: one row an answer."""
         parts = []
         for place in self.plan.strategy.sources[group]:
-            measurement, weights = self.plan.strategy.measurements[place], np.ones((1, 1))
+            measurement = self.plan.strategy.measurements[place]
+            weights: Floats = np.full((1, 1), 1 / measurement.multiplier)
             for part, kind in zip(measurement.components, self.plan.kinds[group], strict=True):
-                weights = np.kron(weights, part.recover(kind, np.eye(part.measured), 0))
-            parts.append(weights / measurement.multiplier)
+                weights = np.asarray(np.kron(weights, part.recover(kind, np.eye(part.measured), 0)), dtype=np.float64)
+            parts.append(weights)
         return np.concatenate(parts, axis=1)
 
     def _of_cells(self, group: int) -> int | None:

@@ -33,6 +33,7 @@ from sfumato.query.model.expressions import (
     columns_of,
 )
 from sfumato.query.model.intervals import place_of
+from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Key, Table
 from sfumato.query.values.cells import Cell
@@ -178,11 +179,17 @@ class CellGroups:
             return unequal.get(comparison, UNKNOWN) if is_listed else UNKNOWN
         if place is None or interval.lower is None or interval.upper is None:
             return UNKNOWN
+        step = 1 if self._shape.column(name).kind in _WHOLE else 0  # beyond a bound is at least one step away
         if held is Beyond.BELOW:
-            return comparison in _OF_LESS if place >= interval.lower else UNKNOWN
-        return comparison in _OF_MORE if place <= interval.upper else UNKNOWN
+            is_known = place >= interval.lower - (step if comparison in _UP_TO else 0)
+            return comparison in _OF_LESS if is_known else UNKNOWN
+        is_known = place <= interval.upper + (step if comparison in _BEFORE else 0)
+        return comparison in _OF_MORE if is_known else UNKNOWN
 
 
+_WHOLE: Final = frozenset({Kind.INTEGER, Kind.DATE})
+_UP_TO: Final = frozenset({Comparison.LESS_EQUAL, Comparison.GREATER})
+_BEFORE: Final = frozenset({Comparison.LESS, Comparison.GREATER_EQUAL})
 _OF_LESS: Final = frozenset({Comparison.LESS, Comparison.LESS_EQUAL, Comparison.NOT_EQUAL})
 _OF_MORE: Final = frozenset({Comparison.GREATER, Comparison.GREATER_EQUAL, Comparison.NOT_EQUAL})
 

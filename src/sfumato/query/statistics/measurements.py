@@ -16,7 +16,8 @@ from sfumato.mechanisms.quantiles.extreme import Extreme
 from sfumato.mechanisms.quantiles.joint import JointQuantiles
 from sfumato.mechanisms.quantiles.quantile import Quantile, QuantileEnd
 from sfumato.mechanisms.selection.noisy_top_k import NoisyTopK
-from sfumato.numeric.noise_sums import IntegerNoise, NoiseSums
+from sfumato.numeric.many_noises import half_widths_of_sums
+from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.privacy.events import Event, PureEvent
 from sfumato.privacy.stored_names import Names
 from sfumato.query.analysis.stability import Sensitivity
@@ -220,7 +221,7 @@ class SumOutput(Output):
         if noises is None:
             return None
         weights = np.array([[float(factor) for _, factor in self.terms]])
-        return int(NoiseSums(noises, 1 - confidence).half_widths(weights)[0])
+        return int(half_widths_of_sums(noises, weights, 1 - confidence)[0])
 
     def estimator(self, section: Section, confidence: Fraction, *, size: int | None = None) -> Estimator:
         """A lattice point times its resolution, plus or minus the error of the noise."""

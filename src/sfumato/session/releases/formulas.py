@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from sfumato.numeric.many_noises import half_widths_of_sums
 from sfumato.numeric.noise_sums import IntegerNoise, NoiseSums
 from sfumato.numeric.ratios import quotient_ends
 from sfumato.query.analysis.inference import facts_of
@@ -156,14 +157,13 @@ def intervals_of(
     """
     places = _places(part)
     noises = tuple(one for measurement, _ in places if (one := noise(measurement)) is not None)
-    sums = NoiseSums(noises, failure)
     if isinstance(part, Linear):
-        (width,) = sums.half_widths(_weights(part, places)[None, :])
+        (width,) = half_widths_of_sums(noises, _weights(part, places)[None, :], failure)
         reach = Fraction(float(width))
         return [Interval(value - reach, value + reach) for value in map(part.of, numbers)]
     measured = [np.array([float(own.of(row)) for row in numbers]) for own in (part.dividend, part.divisor)]
     weights = [_weights(own, places) for own in (part.dividend, part.divisor)]
-    low, high = quotient_ends((measured[0], measured[1]), (weights[0], weights[1]), sums)
+    low, high = quotient_ends((measured[0], measured[1]), (weights[0], weights[1]), NoiseSums(noises, failure))
     return [Interval(_end(a), _end(b)) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
 
 
@@ -192,7 +192,7 @@ def reach_of_sum(
         return None
     if not known:
         return Fraction(0)
-    (width,) = NoiseSums(known * count, failure).half_widths(np.tile(_weights(part, places), count)[None, :])
+    (width,) = half_widths_of_sums(known * count, np.tile(_weights(part, places), count)[None, :], failure)
     return Fraction(float(width))
 
 

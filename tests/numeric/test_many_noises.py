@@ -1,0 +1,106 @@
+"""Half-widths of sums of many noises, beside the exact laws of these sums."""
+
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+import pytest
+
+from sfumato.numeric.many_noises import LEAST_FAILURE, half_width_of_sum, half_widths_of_sums
+from sfumato.numeric.noise_sums import IntegerNoise
+
+
+def laplace(scale):
+    return IntegerNoise("laplace", Fraction(scale))
+
+
+def gaussian(stddev):
+    return IntegerNoise("gaussian", Fraction(stddev))
+
+
+def tails(noises, weights):
+    """P(|Σ wᵢ·Zᵢ| > t) for whole weights and t = 0, 1, …, by convolution."""
+    law = np.ones(1)
+    for noise, weight in zip(noises, weights, strict=True):
+        scale = float(noise.scale)
+        reach = int(60 * scale) + 5 if noise.law == "laplace" else int(12 * scale) + 5
+        places = np.arange(-reach, reach + 1)
+        masses = np.exp(-np.abs(places) / scale if noise.law == "laplace" else -(places**2) / (2 * scale**2))
+        spread = np.zeros(2 * reach * weight + 1)
+        spread[::weight] = masses / masses.sum()
+        law = np.convolve(law, spread)
+    middle = len(law) // 2
+    beyond = law[middle + 1 :] + law[:middle][::-1]
+    return np.append(np.cumsum(beyond[::-1])[::-1], 0.0)
+
+
+SUMS = {
+    "equal": ([laplace(1)] * 30, [1] * 30),
+    "two": ([laplace(2)] * 2, [1, 1]),
+    "narrow": ([laplace(Fraction(1, 4))] * 9, [1] * 9),
+    "other weights": ([laplace(3)] * 8, list(range(1, 9))),
+    "one is wide": ([laplace(20)] + [laplace(1)] * 9, [1] * 10),
+    "one weighs more": ([laplace(1)] * 9, [40] + [1] * 8),
+    "gaussian": ([gaussian(2)] * 12, [1, 2, 3] * 4),
+    "narrow gaussian": ([gaussian(Fraction(2, 5))] * 12, [1, 2, 3] * 4),
+    "both laws": ([gaussian(2)] * 5 + [laplace(Fraction(1, 2))] * 5, [3, 1, 1, 2, 7] * 2),
+    "even weights": ([laplace(2)] * 7, [6] * 7),
+    "many sizes": ([laplace(1)] * 60, list(range(1, 61))),
+}
+
+
+@pytest.mark.parametrize("failure", [Fraction(1, 3), Fraction(1, 20), Fraction(1, 1000), Fraction(1, 10**5)])
+@pytest.mark.parametrize(("noises", "weights"), SUMS.values(), ids=SUMS)
+def test_sums_pass_it_no_oftener_than_is_said_and_a_bit_less_would_not_do(noises, weights, failure):
+    (reach,) = half_widths_of_sums(noises, np.array([weights], dtype=float), failure)
+    beyond = tails(noises, weights)
+    assert beyond[floor(reach)] <= float(failure)
+    assert beyond[max(0, floor(0.975 * reach - max(weights)))] > float(failure) or reach < 1
+
+
+def test_fractions_of_a_step_weigh_what_they_are():
+    noises = [laplace(2)] * 12
+    weights = np.array([[1, 2, 3] * 4], dtype=float)
+    whole, parts = (half_widths_of_sums(noises, weights * unit, Fraction(1, 20))[0] for unit in (1, 1 / 7))
+    assert parts == pytest.approx(whole / 7, rel=1e-6)
+
+
+def test_signs_and_the_order_of_noises_do_not_matter_and_noise_of_no_scale_adds_nothing():
+    noises = [laplace(1), gaussian(3), laplace(0), laplace(2), gaussian(0)]
+    weights = np.array([[1.0, -2.0, 50.0, 0.5, 9.0], [1.0, 2.0, -50.0, -0.5, 0.0]])
+    (one, other) = half_widths_of_sums(noises, weights, Fraction(1, 20))
+    (turned,) = half_widths_of_sums([noises[3], noises[1], noises[0]], np.array([[0.5, 2.0, 1.0]]), Fraction(1, 20))
+    assert one == other
+    assert turned == pytest.approx(one, rel=1e-9)
+
+
+def test_of_one_noise_it_is_the_quantile_and_of_none_nothing():
+    assert half_widths_of_sums([laplace(7)], np.array([[3.0], [0.0]]), Fraction(1, 20)).tolist() == [63.0, 0.0]
+    assert half_width_of_sum((), Fraction(1, 20)) == 0
+
+
+def test_weights_that_differ_by_rounding_alone_are_one_and_nothing_is_lost_by_it():
+    noises = [laplace(1)] * 40
+    even = np.ones((1, 40))
+    nearly = even * (1 + np.linspace(-1e-13, 1e-13, 40))
+    one, other = (half_widths_of_sums(noises, weights, Fraction(1, 20))[0] for weights in (even, nearly))
+    assert other == pytest.approx(one, rel=1e-9)
+
+
+@pytest.mark.parametrize("failure", [LEAST_FAILURE, LEAST_FAILURE / 2, Fraction(1, 10**30)])
+def test_failures_beyond_a_series_are_bounded_all_the_same(failure):
+    (reach,) = half_widths_of_sums([laplace(1)] * 9 + [gaussian(1)], np.ones((1, 10)), failure)
+    beyond = tails([laplace(1)] * 9 + [gaussian(1)], [1] * 10)
+    assert beyond[floor(reach)] <= float(failure)
+
+
+@pytest.mark.statistical
+def test_sums_with_any_weights_pass_it_as_often_as_is_said():
+    """A million draws of a sum of a hundred noises; 1,100 more than 50,000 pass it once in 10^6 tests."""
+    draw = np.random.default_rng(11)
+    weights, p = draw.normal(size=100), np.exp(-1 / 2)
+    total = sum(
+        weight * (draw.geometric(1 - p, 10**6) - draw.geometric(1 - p, 10**6)).astype(float) for weight in weights
+    )
+    (reach,) = half_widths_of_sums([laplace(2)] * 100, weights[np.newaxis], Fraction(1, 20))
+    assert 47_000 < np.count_nonzero(np.abs(total) > reach) < 51_100
