@@ -33,7 +33,7 @@ _FALLEN: Final = 22.0  # V alone makes the terms beyond the last one less than e
 _NEGLIGIBLE: Final = 1e-15  # a term that is left out
 _ROUNDING: Final = 1e-9  # more than that of all terms that are added up, and than what is beyond the last one
 _ALIAS: Final = Fraction(1, 10**4)  # of the failure: how often S may go around the circle, or be moved by rounding
-_UNIT: Final = 2.0**-40  # of the largest weight; so that weights that differ by rounding alone are one
+_UNIT: Final = 2.0**-40  # of the widest part; so that weights that differ by rounding alone are one
 _HALVINGS: Final = 20
 _FIRST: Final = 48  # so many parts decide which terms are negligible
 _MOST_FEW: Final = 6  # so many noises are convolved in closed form
@@ -63,17 +63,17 @@ def half_widths_of_sums(noises: Sequence[IntegerNoise], weights: Floats, failure
     columns = {noise: np.array([one == noise for one in noises]) for noise in dict.fromkeys(noises) if noise.scale > 0}
     found: Floats = np.zeros(len(weights))
     for place, row in enumerate(np.abs(weights)):
-        unit = float(row.max(initial=0.0)) * _UNIT
-        parts = list[tuple[IntegerNoise, float, int]]()
-        for noise, own in columns.items() if unit else ():
+        widest = max((float(row[own].max()) * float(noise.scale) for noise, own in columns.items()), default=0.0)
+        parts, moved = list[tuple[IntegerNoise, float, int]](), 0.0
+        for noise, own in columns.items() if widest else ():
+            unit = widest / float(noise.scale) * _UNIT
             sizes, times = np.unique(np.rint(row[own] / unit), return_counts=True)
             pairs = zip((sizes * unit).tolist(), times.tolist(), strict=True)
             parts += [(noise, size, number) for size, number in pairs if size]
-        # Weights are rounded by half a unit, which moves sums by so much, but for a ten-thousandth of the failures.
-        moved = 0.0
-        for noise, own in columns.items() if len(parts) > 1 else ():
+            # Rounding moves the sum by no more than this, but for a ten-thousandth of the failures.
             moved += unit / 2 * int(own.sum()) * noise.half_width(failure * _ALIAS / len(noises))
-        found[place] = half_width_of_sum(tuple(parts), failure) + moved
+        is_one = len(parts) == 1 and parts[0][2] == 1
+        found[place] = half_width_of_sum(tuple(parts), failure) + (0.0 if is_one else moved)
     return found
 
 
@@ -95,7 +95,11 @@ def half_width_of_sum(parts: Parts, failure: Fraction) -> float:
         ((noise, size, _),) = parts
         return size * noise.half_width(failure)
     parts = tuple(sorted(parts, key=lambda part: float(part[0].scale) * part[1], reverse=True))
-    stddev = math.sqrt(sum(own * size**2 * _variance(noise) for noise, size, own in parts))
+    variance = {
+        one: discrete_laplace_variance(one.scale) if one.law == "laplace" else float(one.scale) ** 2
+        for one, _, _ in parts
+    }
+    stddev = math.sqrt(sum(own * size**2 * variance[noise] for noise, size, own in parts))
     if stddev < parts[0][1] * _FEW:
         number = sum(own for _, _, own in parts)
         return sum(own * size * noise.half_width(failure / number) for noise, size, own in parts)
@@ -130,11 +134,6 @@ def _of_few(parts: Parts, failure: Fraction) -> float:
     noises = [noise for noise, _, own in parts for _ in range(own)]
     sizes = [size for _, size, own in parts for _ in range(own)]
     return float(NoiseSums(tuple(noises), failure).half_widths(np.array([sizes]))[0])
-
-
-def _variance(noise: IntegerNoise) -> float:
-    """That of the noise; of a Gaussian one a bit more."""
-    return discrete_laplace_variance(noise.scale) if noise.law == "laplace" else float(noise.scale) ** 2
 
 
 def _chernoff(parts: Parts, stddev: float, failure: Fraction) -> float:

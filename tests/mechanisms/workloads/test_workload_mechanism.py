@@ -9,49 +9,26 @@ import pytest
 from dp_accounting import GaussianDpEvent, pld
 from tests.mechanisms.exhaustive import answers_by_noise, laplace_log_weights, max_log_ratio
 from tests.mechanisms.workloads.brute_force import ONE_ROW, strategy_matrix, workload_matrices
+from tests.mechanisms.workloads.planned import (
+    HISTOGRAM,
+    WORKLOADS,
+    exact_answers,
+    flat,
+    planned,
+    without_noise,
+)
 
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive import gaussian, laplace
 from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.mechanisms.workloads.planning import plan_workload
-from sfumato.mechanisms.workloads.queries import LinearQueries, marginals
+from sfumato.mechanisms.workloads.queries import LinearQueries
 from sfumato.mechanisms.workloads.sensitivity import CellSensitivity
-from sfumato.mechanisms.workloads.workload_mechanism import WorkloadMechanism, _half_width
+from sfumato.mechanisms.workloads.workload_mechanism import WorkloadMechanism
 from sfumato.privacy.events import DiscreteGaussianEvent, DiscreteLaplaceEvent
 from sfumato.privacy.neighbors import REPLACE_ONE
 from sfumato.privacy.secret import Secret
-
-COLUMNS = {"a": 3, "b": 4, "c": 2}
-WORKLOADS = {
-    "marginals": marginals(COLUMNS, ways=2),
-    "mixed": [
-        LinearQueries({"b": "prefix", "c": "cells"}, weight=2),
-        LinearQueries({"a": "cells"}),
-        LinearQueries({"b": "ranges"}),
-        LinearQueries({}),
-    ],
-    "product": [LinearQueries({"b": "prefix", "a": "cells"}), LinearQueries({"a": "cells", "b": "cells"})],
-    "separate": [LinearQueries({"a": "cells"})],
-}
-HISTOGRAM = np.random.default_rng(9).integers(0, 40, (3, 4, 2))
-
-
-def planned(name, **options):
-    return plan_workload(COLUMNS, WORKLOADS[name], unit=options.pop("unit", ONE_ROW), **options)
-
-
-def exact_answers(plan, histogram):
-    return [matrix @ histogram.ravel() for matrix in workload_matrices(plan)]
-
-
-def without_noise(monkeypatch):
-    monkeypatch.setattr(gaussian, "discrete_gaussian", lambda _, size: np.zeros(size, dtype=np.int64))
-    monkeypatch.setattr(laplace, "discrete_laplace", lambda _, size: np.zeros(size, dtype=np.int64))
-
-
-def flat(answers):
-    return np.concatenate([answer.ravel() for answer in answers])
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
@@ -171,32 +148,6 @@ def test_each_measured_number_has_noise_of_its_own(monkeypatch):
     assert (mechanism.release(HISTOGRAM).measurements - exact == np.arange(len(exact)) + 1).all()
 
 
-@pytest.mark.statistical
-@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
-def test_errors_are_as_large_as_predicted(noise):
-    plan = planned("mixed", noise=noise)
-    mechanism = WorkloadMechanism(plan, **({"rho": "0.5"} if noise == "gaussian" else {"epsilon": 1}))
-    exact = flat(exact_answers(plan, HISTOGRAM))
-    errors = np.array([flat(mechanism.release(HISTOGRAM).answers) - exact for _ in range(1000)])
-    deviations = flat(mechanism.stddevs)
-    assert errors.std(axis=0) == pytest.approx(deviations, rel=0.2)  # eight standard deviations of the estimate
-    assert np.abs(errors.mean(axis=0)) == pytest.approx(0, abs=6 * deviations.max() / 1000**0.5)
-    assert (np.abs(errors) <= flat(mechanism.accuracy(0.95))).mean(axis=0).min() >= 0.91
-
-
-def test_half_widths_of_gaussian_noise_are_near_those_of_a_normal_distribution():
-    mechanism = WorkloadMechanism(planned("mixed"), rho="0.1")
-    ratios = flat(mechanism.accuracy("0.95")) / flat(mechanism.stddevs)
-    assert 1.9599 < ratios.min() <= ratios.max() < 1.97
-    narrow = GaussianNoise(l2_sensitivity=1, stddev="0.4")
-    assert _half_width(narrow, 3, "0.95") == pytest.approx(0.4 * (2 * np.log(40)) ** 0.5)
-    single = WorkloadMechanism(planned("separate"), rho="0.01")
-    assert flat(single.accuracy("0.95")) == pytest.approx(single.noise.accuracy("0.95"))
-    pure = WorkloadMechanism(planned("mixed", noise="laplace"), epsilon="0.1")
-    ratios = flat(pure.accuracy("0.95")) / flat(pure.stddevs)
-    assert ratios.max() < 4.2
-
-
 def test_tables_are_enough(monkeypatch):
     without_noise(monkeypatch)
     mechanism = WorkloadMechanism(planned("marginals"), rho=1)
@@ -291,17 +242,3 @@ def test_noise_stands_alone():
     noise = WorkloadMechanism(plan, epsilon=1).noise
     with pytest.raises(ParameterError, match="alone"):
         WorkloadMechanism(plan, noise=noise, epsilon=1)
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("cells", [2, 9, 60])
-def test_sums_of_cells_have_half_widths_that_hold(cells):
-    """Of 4,000 sums at most 5% lie outside, with 8 standard deviations; one noise of that variance needs more."""
-    rarely = LinearQueries({}, weight="0.0001")  # so that it is not measured by itself
-    plan = plan_workload({"a": cells}, [LinearQueries({"a": "cells"}), rarely], unit=ONE_ROW, noise="laplace")
-    mechanism = WorkloadMechanism(plan, epsilon="0.1")
-    width, alone = float(mechanism.accuracy()[1].max()), _half_width(mechanism.noise, 2, "0.95")
-    exact = np.zeros(cells, dtype=np.int64)
-    errors = np.array([abs(float(mechanism.release(exact).answers[1].sum())) for _ in range(4000)])
-    assert (errors > width).mean() < 0.05 + 8 * (0.05 * 0.95 / 4000) ** 0.5
-    assert width < alone * cells**0.5 * (0.95 if cells == 2 else 0.8)

@@ -83,7 +83,7 @@ def test_its_cost_and_errors_are_known_before_and_free():
     batch = session.queries([BY_SEX, ALL])
     assert batch.cost(epsilon="0.5") == sf.PureDP("0.5")
     (by_sex,), (total,) = batch.error(epsilon="0.5")
-    assert by_sex.half_width == total.half_width == session.query(ALL).error(epsilon="0.25")[0].half_width
+    assert by_sex.half_width < total.half_width < session.query(ALL).error(epsilon="0.25")[0].half_width
     assert "query         SELECT sex" in batch.explain(epsilon="0.5")
     assert session.spent == sf.PureDP(0)
 

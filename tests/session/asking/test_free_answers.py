@@ -6,45 +6,13 @@ from random import Random
 
 import pyarrow as pa
 import pytest
+from tests.session.asking.town import ALL, BY_AGE, BY_BOTH, MARGINALS, SURE, count, drawn, town
 
 import sfumato as sf
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.privacy.guarantees import NO_GUARANTEE
-from sfumato.query.planning import batch, linear
+from sfumato.query.planning import batch
 
-COLUMNS = {
-    "age": sf.integer(1, 4), "sex": sf.text(values=["f", "m"]), "smokes": sf.boolean(), "kids": sf.integer(0, 9),
-    "free": sf.text(), "pay": sf.real(0, 10),
-}  # fmt: skip
-SURE = 10**5
-
-
-def drawn(seed, rows=40):
-    """Rows with values that no policy lists, NULL among them."""
-    random = Random(seed)  # noqa: S311 # rows of a test
-    return pa.table({
-        "age": [random.choice([1, 2, 3, 4, None, -3, 77]) for _ in range(rows)],
-        "sex": [random.choice(["f", "m", "m", None, "x"]) for _ in range(rows)],
-        "smokes": [random.choice([True, False, None]) for _ in range(rows)],
-        "kids": [random.choice([0, 3, 9, None, 12]) for _ in range(rows)],
-        "free": ["y"] * rows,
-        "pay": [1.5] * rows,
-    })  # fmt: skip
-
-
-def town(data=None, **changes):
-    where = {"name": "town", "columns": COLUMNS, "budget": NO_GUARANTEE}
-    return sf.open(drawn(1) if data is None else data, **(where | changes))
-
-
-def count(*keys, where="", extra=""):
-    shown = "".join(f"{key} AS k{place}, " for place, key in enumerate(keys))
-    groups = f" GROUP BY {', '.join(keys)}" if keys else ""
-    condition = f" WHERE {where}" if where else ""
-    return f"SELECT {shown}COUNT(*) AS n, SUM(kids) AS s, COUNT(kids) AS v{extra} FROM town{condition}{groups}"
-
-
-BY_AGE, BY_BOTH, ALL = count("age"), count("age", "sex"), count()
 STORED = (
     BY_AGE, count("sex"), BY_BOTH, count("smokes", "sex"), ALL, count(where="sex = 'f'"), count("age", where="smokes"),
 )  # fmt: skip
@@ -71,7 +39,7 @@ def test_what_is_determined_is_the_exact_answer_and_nothing_else_is_said(seed, l
         for one in stored:
             session.sql(one, epsilon=SURE)
     else:
-        session.queries(stored).release(epsilon=99 * SURE, delta="1e-6", mechanism=law)
+        session.queries(stored).release(epsilon=9 * SURE, delta="1e-6", mechanism=law)
     spent, said = session.spent, 0
     for where, keys in product(WHERES, KEYS):
         question = count(*keys, where=where)
@@ -86,7 +54,7 @@ def test_what_is_determined_is_the_exact_answer_and_nothing_else_is_said(seed, l
             for estimate, value in zip(own, true, strict=True):
                 if estimate.value is not None:
                     said += 1
-                    assert estimate.value == pytest.approx(value.value, abs=0.1), question
+                    assert estimate.value == pytest.approx(value.value, abs=0.1 if law is None else 0.45), question
     assert said > 20
     assert session.spent == spent
 
@@ -179,11 +147,6 @@ def test_answers_of_a_batch_that_were_measured_apart_serve_too():
     assert n.value == pytest.approx(town().sql(count(where="age BETWEEN 2 AND 3"), epsilon=SURE)["n"][0].value, abs=0.1)
 
 
-MARGINALS = tuple(
-    f"SELECT {keys}, COUNT(*) AS n FROM town GROUP BY {keys}" for keys in ("age, sex", "age, kids", "sex")
-)
-
-
 def holds(session, data, sql):
     """Whether the interval of a count holds the exact one; it fails to once in 10^9 tests."""
     exact = town(data).sql(sql, epsilon=SURE)["n"][0].value
@@ -238,16 +201,6 @@ def test_ranges_that_were_asked_together_say_what_lies_between_their_ends(monkey
         assert holds(session, data, f"SELECT COUNT(*) AS n FROM town WHERE {where}"), where
 
 
-@pytest.mark.parametrize(("limit", "most"), [("MOST_NUMBERS", 9), ("MOST_TEXT", 99)])
-def test_a_workload_that_is_too_large_to_be_kept_is_answered_all_the_same(limit, most, monkeypatch):
-    monkeypatch.setattr(batch, "WORTH", 10**9)
-    monkeypatch.setattr(linear, limit, most)
-    session = town()
-    session.queries(MARGINALS).release(epsilon=1, delta="1e-6", mechanism="gaussian")
-    with pytest.raises(ParameterError, match="has no count or sum"):
-        session.query(MARGINALS[0]).from_releases()
-
-
 def test_what_is_shown_of_an_estimate_is_computed_as_of_an_answer():
     session = town()
     session.sql(BY_AGE, epsilon=SURE)
@@ -293,70 +246,6 @@ def test_it_is_there_in_another_session(tmp_path):
         first.sql(BY_AGE, epsilon=1)
     with town(ledger=ledger) as second:
         second.query(count(where="age BETWEEN 2 AND 3")).from_releases()
-
-
-# Only what is about the same data, of the same account
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"version": "2"},
-        {"columns": COLUMNS | {"kids": sf.integer(0, 8)}},
-        {"columns": COLUMNS | {"age": sf.integer(1, 5)}},
-    ],
-    ids=["another version", "other bounds of what is summed", "other bounds of a key"],
-)
-def test_answers_about_other_data_or_declarations_are_not_used(tmp_path, changes):
-    ledger = tmp_path / "ledger.db"
-    with town(ledger=ledger) as first:
-        first.sql(BY_AGE, epsilon=1)
-    with town(ledger=ledger, **changes) as second, pytest.raises(ParameterError, match="has no count or sum"):
-        second.query(count(where="age BETWEEN 2 AND 3")).from_releases()
-
-
-def test_answers_of_other_accounts_are_not_used():
-    session = town(budget=sf.PureDP(9))
-    ann = session.open_account("ann", budget=sf.PureDP(3))
-    ann.sql(BY_AGE, epsilon=1)
-    for other in (session, session.open_account("bea", budget=sf.PureDP(3))):
-        with pytest.raises(ParameterError, match="has no count or sum"):
-            other.query(BY_AGE).from_releases()
-    ann.query(BY_AGE).from_releases()
-
-
-def test_a_part_of_a_partition_is_not_the_whole():
-    session = town()
-    with session.partition("town", by="sex") as parts:
-        parts["f"].sql(count(), epsilon=1)
-        for other in (session, parts["m"]):
-            with pytest.raises(ParameterError, match="has no count or sum"):
-                other.query(count()).from_releases()
-        parts["f"].query(count()).from_releases()
-
-
-def test_answers_of_earlier_versions_do_not_say_what_they_are_and_are_not_used():
-    session = town()
-    session.sql(BY_AGE, epsilon=1)
-    ledger = session._desk.ledger
-    plain = [entry for entry in ledger.entries() if type(entry).__name__ == "Committed"]
-    for entry in plain:
-        for part in ("linear", "workloads", "tables"):
-            entry.answer.pop(part)
-    ledger.__class__ = type("Old", (ledger.__class__,), {"entries": lambda _: iter(plain)})
-    with pytest.raises(ParameterError, match="has no count or sum"):
-        session.query(BY_AGE).from_releases()
-
-
-def test_answers_of_versions_without_workloads_are_used():
-    session = town()
-    session.sql(BY_AGE, epsilon=1)
-    ledger = session._desk.ledger
-    plain = [entry for entry in ledger.entries() if type(entry).__name__ == "Committed"]
-    for entry in plain:
-        entry.answer.pop("workloads")
-    ledger.__class__ = type("Old", (ledger.__class__,), {"entries": lambda _: iter(plain)})
-    session.query(BY_AGE).from_releases()
 
 
 # What is refused

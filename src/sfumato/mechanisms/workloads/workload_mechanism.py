@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import prod, sqrt
-from statistics import NormalDist
+from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -13,21 +12,18 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive.gaussian import Gaussian, GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.mechanisms.base import integers, opened
-from sfumato.mechanisms.workloads.components import Cells, Query, Total
+from sfumato.mechanisms.workloads.accuracy import Noise, half_widths
+from sfumato.mechanisms.workloads.components import Query, Total
 from sfumato.mechanisms.workloads.planning import WorkloadPlan, squared_sensitivity
 from sfumato.mechanisms.workloads.queries import Floats, row_lengths
 from sfumato.mechanisms.workloads.sensitivity import Measurement, l0_sensitivity, l1_sensitivity
 from sfumato.noise.uniform.integers import SAFE, Integers, largest
 from sfumato.numeric.arguments import of_kind, whole
-from sfumato.numeric.distributions import failure_probability
-from sfumato.numeric.many_noises import half_width_of_sum, half_widths_of_sums
-from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.numeric.rationals import Number, positive, set_fields, sqrt_up
-from sfumato.numeric.rounding import RELATIVE_MARGIN, dyadic_up, float_up, log_up
+from sfumato.numeric.rounding import dyadic_up
 from sfumato.privacy.events import DiscreteGaussianEvent, DiscreteLaplaceEvent, PureEvent
 from sfumato.privacy.secret import Secret
 
-Noise: TypeAlias = Gaussian | GaussianNoise | Laplace
 Answer: TypeAlias = tuple[int, Sequence[int]]
 """An answer by its group of queries and its place in that group's array, such as (0, (2, 1))."""
 Tables: TypeAlias = Any
@@ -35,9 +31,6 @@ Tables: TypeAlias = Any
 
 _DIGITS: Final = 32  # of a stddev, which is rounded up: terms of a long one are slow to draw with
 _LARGEST_MEASUREMENT: Final = 1 << 100  # beyond any count; a float holds it and what is computed from it
-_NARROWEST: Final = Fraction(1, 2)  # stddev, from which on normal distributions cover the noise
-_MOST_WEIGHTS: Final = 1 << 22  # of a group of answers, one for each answer and number
-_TILTS: Final = np.linspace(0.02, 0.98, 49)  # every one gives a bound; the best of them is within 1% of the best of all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -162,47 +155,10 @@ class WorkloadMechanism:
         Hardly larger than needed, but for sums with Laplace noise in workloads of more than some millions of weights:
         there up to about twice as large at 95%.
         """
-        return tuple(self._widths(group, squares, confidence) for group, squares in enumerate(self._squared_weights()))
-
-    def _widths(self, group: int, squares: Floats, confidence: Number) -> Floats:
-        """The half-widths of a group of answers, given the squares of the lengths of their weights."""
-        multiplier = self._of_cells(group)
-        if isinstance(self.noise, Laplace) and multiplier is not None:
-            own = _width_of_sums(self.noise, np.rint(squares * multiplier**2), confidence) / multiplier
-        elif isinstance(self.noise, Laplace) and squares.size * self._measured(group) <= _MOST_WEIGHTS:
-            noise, failure = IntegerNoise("laplace", self.noise.scale), failure_probability(confidence)
-            weights = self._weights(group)
-            own = half_widths_of_sums((noise,) * weights.shape[1], weights, failure).reshape(squares.shape)
-        else:
-            own = np.sqrt(squares) * _half_width(self.noise, self._numbers(group), confidence)
-        found: Floats = own * (1 + RELATIVE_MARGIN)
-        return found
-
-    def _measured(self, group: int) -> int:
-        """How many numbers the answers of a group are computed of."""
-        strategy = self.plan.strategy
-        return sum(strategy.measurements[place].size for place in strategy.sources[group])
-
-    def _weights(self, group: int) -> Floats:
-        """What each answer of a group is of these numbers: one row an answer."""
-        parts = []
-        for place in self.plan.strategy.sources[group]:
-            measurement = self.plan.strategy.measurements[place]
-            weights: Floats = np.full((1, 1), 1 / measurement.multiplier)
-            for part, kind in zip(measurement.components, self.plan.kinds[group], strict=True):
-                weights = np.asarray(np.kron(weights, part.recover(kind, np.eye(part.measured), 0)), dtype=np.float64)
-            parts.append(weights)
-        return np.concatenate(parts, axis=1)
-
-    def _of_cells(self, group: int) -> int | None:
-        """The multiplier of the one measurement of whose numbers answers are plain sums; None if they are none."""
-        (first, *others) = (self.plan.strategy.measurements[place] for place in self.plan.strategy.sources[group])
-        kinds = self.plan.kinds[group]
-        is_even = all(
-            isinstance(part, Cells) or (isinstance(part, Total) and kind == "total")
-            for part, kind in zip(first.components, kinds, strict=True)
+        return tuple(
+            half_widths(self.plan, group, squares, noise=self.noise, confidence=confidence)
+            for group, squares in enumerate(self._squared_weights())
         )
-        return first.multiplier if is_even and not others else None
 
     def covariance(self, first: Answer, second: Answer) -> float:
         """The covariance of the noise of two answers, each named by its group and its place in that group's array.
@@ -263,12 +219,6 @@ class WorkloadMechanism:
         unnamed = tuple(axis for axis, (name, _) in enumerate(self.plan.columns) if name not in named)
         found: Floats = values.squeeze(axis=unnamed)
         return found
-
-    def _numbers(self, group: int) -> int:
-        """How many measured numbers an answer of a group depends on, at most."""
-        kinds = self.plan.kinds[group]
-        sources = (self.plan.strategy.measurements[place] for place in self.plan.strategy.sources[group])
-        return sum(prod(part.used(kind) for part, kind in zip(each.components, kinds, strict=True)) for each in sources)
 
     def _query(self, answer: Answer) -> tuple[int, list[Query]]:
         """The group of an answer, and the row of each column that it is the product of."""
@@ -348,31 +298,6 @@ def _gaussian(
             requirement = "must be given with delta; or give rho, or noise_multiplier, alone"
             raise ParameterError("epsilon", epsilon, requirement)
     return GaussianNoise(l2_sensitivity=distance, stddev=stddev, l0_sensitivity=changed)
-
-
-def _half_width(noise: Noise, numbers: int, confidence: Number) -> float:
-    """A certain half-width of Σ wᵢ·Zᵢ over so many noises, for weights whose squares add up to 1."""
-    if numbers == 1:
-        return float(noise.accuracy(confidence))
-    failure = failure_probability(confidence)
-    log_ratio = float_up(log_up(2 / failure))
-    if isinstance(noise, Laplace):
-        return float(noise.scale) * float(np.min((log_ratio - np.log1p(-(_TILTS**2))) / _TILTS))
-    stddev = float(noise.stddev)
-    of_moments = stddev * sqrt(2 * log_ratio)
-    if noise.stddev < _NARROWEST:
-        return of_moments
-    normal = sqrt(stddev**2 + 0.25) * NormalDist().inv_cdf(1 - float(failure) / 2)
-    return min(of_moments, normal + sqrt(numbers) / 2)
-
-
-def _width_of_sums(noise: Laplace, counts: Floats, confidence: Number) -> Floats:
-    """A certain half-width of the sum of so many noises."""
-    law, failure = IntegerNoise("laplace", noise.scale), failure_probability(confidence)
-    alike, places = np.unique(counts, return_inverse=True)
-    widths = np.array([half_width_of_sum(((law, 1.0, int(count)),), failure) for count in alike])
-    found: Floats = widths[places].reshape(counts.shape)
-    return found
 
 
 def _measured(tables: Mapping[tuple[str, ...], Integers], measurement: Measurement) -> Integers:

@@ -11,6 +11,7 @@ Proof: proofs/query/planning/batch.md.
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import astuple, dataclass, field, replace
 from fractions import Fraction
 from itertools import chain, islice
@@ -93,24 +94,26 @@ def compile_batch(
         raise ParameterError("bounds", name, "must be stated in a batch; choose bounds by a query of its own")
     ways = ways_of(asked, neighboring_relation, law)
     check_size([way.draft for way in ways])
-    noise: NoiseKind = "laplace" if law == "laplace" or total.delta == 0 else "gaussian"
+    kinds: tuple[NoiseKind, ...] = LAWS if law is None else (law,)
+    if total.delta == 0:
+        kinds = ("laplace",)
     running = tuple(map(running_sums, questions))
     alike, apart = (common_rows(questions, ways, running, is_apart=is_apart) for is_apart in (False, True))
     plain = _priced(ways, (), total, law)
 
     def joined(common: Sequence[CommonRows]) -> _Priced:
-        """With workloads for those rows for which they err clearly less."""
+        """With workloads for those rows for which they err clearly less, planned for the better kind of noise."""
         best = plain
         for rows in common:
-            fits = rows.fits(neighboring_relation, noise) if rows.places.isdisjoint(best.fitted) else ()
-            if not fits:
-                continue
-            try:
-                trial = _priced(ways, (*best.fits, *fits), total, law)
-            except ParameterError:  # its noise would be wider than any that can be drawn
-                continue
-            if trial.is_worth(fits, plain):
-                best = trial
+            tables = [table for _, own in rows.tables for table in own]
+            trials = []
+            for kind in kinds if rows.places.isdisjoint(best.fitted) else ():
+                fits = rows.fits(neighboring_relation, kind)
+                with suppress(ParameterError):  # its noise would be wider than any that can be drawn
+                    trial = _priced(ways, (*best.fits, *fits), total, law)
+                    if fits and trial.is_worth(fits, plain):
+                        trials.append(trial)
+            best = min(trials, key=lambda trial: trial.error(tables), default=best)
         return best
 
     best = joined(alike)
