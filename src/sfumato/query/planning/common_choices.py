@@ -56,7 +56,7 @@ def with_common_choices(sharing: Sharing) -> Sharing:
 
 
 def _common_choices(sharing: Sharing) -> list[list[int]]:
-    """The places of quantiles that are chosen at once, in the order of the quantiles."""
+    """The places of quantiles that are chosen at once, in the order of the quantiles; of similar weights, if any."""
     by_statement = list[tuple[Statement, dict[int, Fraction]]]()
     for place, (own, need) in enumerate(zip(sharing.components, sharing.needs, strict=True)):
         if isinstance(own, BinQuantile) and own.side is None and 0 < own.quantile < 1 and not need.is_free:
@@ -69,10 +69,13 @@ def _common_choices(sharing: Sharing) -> list[list[int]]:
     for statement, quantiles in by_statement:
         weight_of = {place: sharing.weights[place].epsilon for place in quantiles}
         left = sorted(quantiles, key=lambda place: (weight_of[place], quantiles[place]))
-        while len(left) > 1 and not _errs_less([weight_of[place] for place in left], statement.bins.count):
-            left.pop()
-        if len(left) > 1:
-            found.append(sorted(left, key=quantiles.__getitem__))
+        while left:
+            together = len(left)
+            while together > 1 and not _errs_less([weight_of[one] for one in left[:together]], statement.bins.count):
+                together -= 1
+            if together > 1:
+                found.append(sorted(left[:together], key=quantiles.__getitem__))
+            left = left[together:]
     return found
 
 
