@@ -1,5 +1,6 @@
 """Quantiles that are chosen at once: which, what they cost, and that each errs less than it would apart."""
 
+import datetime as dt
 from fractions import Fraction
 from itertools import product
 
@@ -19,7 +20,7 @@ from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from sfumato.query.model.facts import Edition
 from sfumato.query.model.relations import Source
-from sfumato.query.model.schema import Table, integer
+from sfumato.query.model.schema import Table, date, integer
 from sfumato.query.planning.batch import compile_batch
 from sfumato.query.planning.common_choices import _errs_less
 from sfumato.query.sql.questions import parse_question
@@ -181,6 +182,18 @@ def test_each_column_shows_its_own_quantile():
             assert value.misrank.error < 1
     shares = [found[f"x{q}"][0].misrank.share for q in ("1/4", "1/2", "3/4")]
     assert shares == [Fraction(3, 4), Fraction(1, 2), Fraction(3, 4)]
+
+
+def test_so_do_columns_of_dates_with_and_without_an_interval():
+    table = Table(name="t", columns={"d": date("2026-01-01", "2026-12-31")})
+    days = pa.table({"d": [dt.date(2026, 1, 1) + dt.timedelta(days=day) for day in range(365)] * 9})
+    for interval in (False, True):
+        statistics = of(ref("d"), "4/5", "1/5", interval=interval)
+        found = asked(desk((table, days)), table, statistics=statistics).release(epsilon=1_000)
+        for q, day in (("1/5", 73), ("4/5", 292)):
+            (value,) = found[f"d{q}"]
+            assert abs((value.value - dt.date(2026, 1, 1)).days - day) <= 2
+            assert not interval or value.low <= value.value <= value.high
 
 
 @pytest.mark.statistical

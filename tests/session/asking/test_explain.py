@@ -91,6 +91,12 @@ def test_choices_are_said_with_what_a_row_costs():
     assert about("noise", TOWNS, TopValues(ref("size")))[0].endswith(", no cost, as the rows are public")
 
 
+def test_quantiles_that_are_chosen_at_once_are_said_together():
+    quantiles = [(f"q{k}", Percentile(ref("age"), Fraction(k, 4))) for k in (3, 1)]
+    (noise,) = about("noise", PEOPLE, *quantiles, epsilon=1)
+    assert noise.startswith("quantiles 0.25, 0.75: exponential mechanism for all at once over 101 lattice points, ε 1 ")
+
+
 @pytest.mark.parametrize(("quantile", "end"), [(0, "smallest"), (1, "largest")])
 def test_extremes_are_said_with_their_rank(quantile, end):
     (noise,) = about("noise", PEOPLE, ("q", Percentile(ref("age"), Fraction(quantile))), epsilon=1)

@@ -166,7 +166,7 @@ def _per_row(epsilon: Fraction, rows: int, unit: str) -> str:
 
 def _ranked(choice: Quantile | QuantileEnd | Extreme | JointQuantiles) -> str:
     if isinstance(choice, JointQuantiles):
-        return f"quantiles {', '.join(map(decimal_text, choice.quantiles))}: exponential mechanism, one choice of all"
+        return f"quantiles {', '.join(map(decimal_text, choice.quantiles))}: exponential mechanism for all at once"
     if isinstance(choice, QuantileEnd):
         side = "upper" if choice.is_upper else "lower"
         return (
