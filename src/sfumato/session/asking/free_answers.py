@@ -56,6 +56,7 @@ _NOTHING: Final = 1e-12  # weights below it, relative to the largest, are roundi
 _FLOOR: Final = (
     0.01  # no standard deviation counts as less, so that sums of exact and of noisy numbers are computed well
 )
+_EPSILON: Final = float(np.finfo(np.float64).eps)  # times the largest singular value and the size: what is 0
 _REFINEMENTS: Final = 2  # of a solution, which take away what rounding left
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -182,6 +183,7 @@ class _System:
         members: Which cells are in which groups.
         places: The column of each variable.
         scaled: The matrix, transposed.
+        inverse: Its pseudo-inverse.
         stddevs: Of the numbers.
         values: The numbers.
         noises: Their noise.
@@ -191,6 +193,7 @@ class _System:
     members: Members
     places: Mapping[Variable, int]
     scaled: Floats
+    inverse: Floats
     stddevs: Floats
     values: Floats
     noises: tuple[IntegerNoise, ...]
@@ -220,9 +223,10 @@ class _System:
         for number, parts in enumerate(rows):
             for name, factor in parts.items():
                 scaled[places[name], number] = factor / stddevs[number]
+        inverse: Floats = np.asarray(np.linalg.pinv(scaled, max(scaled.shape) * _EPSILON), dtype=np.float64)
         return cls(
-            members=members, places=places, scaled=scaled, stddevs=stddevs, values=np.array(values),
-            noises=tuple(noises), questions=tuple(questions),
+            members=members, places=places, scaled=scaled, inverse=inverse, stddevs=stddevs,
+            values=np.array(values), noises=tuple(noises), questions=tuple(questions),
         )  # fmt: skip
 
     def estimate(self, linear: LinearSection, output: Output, groups: Sequence[Group]) -> _Estimate:
@@ -241,8 +245,8 @@ class _System:
                     if name in self.places:
                         wanted[self.places[name], place] += factor * own
         found: Floats = np.zeros((len(self.values), len(groups)))
-        for _ in range(1 + _REFINEMENTS if self.scaled.size else 0):
-            found = found + np.linalg.lstsq(self.scaled, wanted - self.scaled @ found, rcond=None)[0]
+        for _ in range(1 + _REFINEMENTS):
+            found = found + self.inverse @ (wanted - self.scaled @ found)
         missed = np.abs(self.scaled @ found - wanted).max(axis=0, initial=0.0)
         is_known &= missed <= _NEAR * np.abs(wanted).max(axis=0, initial=0.0)
         resolution = float(output.resolution)
