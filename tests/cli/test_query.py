@@ -250,3 +250,28 @@ def test_several_statements_are_explained_together(people_csv):
 @pytest.mark.parametrize("option", [("--intervals",), ("--to", "answer.parquet")])
 def test_options_of_one_statement_are_refused_for_several(people_csv, option):
     assert "belongs to one statement" in refusal(*QUERY, people_csv, TWO, "--epsilon", "0.5", *option)
+
+
+def test_stored_answers_are_used_for_another_query_at_no_cost(people_csv, tmp_path):
+    ledger = tmp_path / "ledger.db"
+    both = "SELECT COUNT(*) AS n FROM people WHERE sex IN ('Male', 'Female')"
+    keys = ("--keys", "sex=Male,Female", "--ledger", ledger)
+    run(*QUERY, people_csv, "SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", *keys, "--epsilon", 1, "--budget", 1)
+    result = run(*QUERY, people_csv, both, *keys, "--from-releases")
+    assert "computed from the answer to: SELECT sex" in result.stdout
+    document = json.loads(run(*QUERY, people_csv, both, *keys, "--from-releases", "--json").stdout)
+    assert [next(iter(one)) for one in document["records"]] == ["n"]
+    assert "must follow from" in refusal(
+        *QUERY, people_csv, "SELECT SUM(hours) AS s FROM people", *keys, "--from-releases"
+    )
+
+
+def test_stored_answers_are_in_a_ledger(people_csv, tmp_path):
+    assert "needs --ledger" in refusal(*QUERY, people_csv, COUNT, "--from-releases")
+    missing = tmp_path / "none.db"
+    assert "has no account" in refusal(*QUERY, people_csv, COUNT, "--from-releases", "--ledger", missing)
+    assert not missing.exists()
+
+
+def test_a_query_has_a_cost_of_its_own(people_csv):
+    assert "--epsilon" in refusal(*QUERY, people_csv, COUNT)

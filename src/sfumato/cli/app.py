@@ -72,7 +72,10 @@ def query(
         ),
     ],
     *,
-    epsilon: Annotated[str, typer.Option(metavar="ε", help="Cost of this query, e.g. 0.1; read exactly.")],
+    epsilon: Annotated[
+        str | None,
+        typer.Option(metavar="ε", help="Cost of this query, e.g. 0.1; read exactly. Needed unless --from-releases."),
+    ] = None,
     delta: Annotated[str, typer.Option(metavar="δ", help="δ of the cost; above 0 allows Gaussian noise.")] = "0",
     budget: Annotated[
         str | None, typer.Option(metavar="ε", help="Budget of this data; required when a ledger first sees it.")
@@ -146,6 +149,12 @@ def query(
     explain: Annotated[
         bool, typer.Option("--explain", help="Print plan, cost and error only; nothing is read or spent.")
     ] = False,
+    from_releases: Annotated[
+        bool,
+        typer.Option(
+            "--from-releases", help="Estimate counts and sums from the answers in --ledger; nothing is read or spent."
+        ),
+    ] = False,
     to: Annotated[
         str | None,
         typer.Option(
@@ -158,7 +167,7 @@ def query(
     Example: sfumato query adult.csv "SELECT AVG(age) FROM adult" --epsilon 0.1 --column age=int:17:90
     """
     from sfumato.cli.options import CostOptions, DataOptions, LedgerOptions  # keeps --help quick
-    from sfumato.cli.query import ask  # the same
+    from sfumato.cli.query import ask, estimate  # the same
 
     written = {
         "delimiter": {"tab": "\t"}.get(delimiter or "", delimiter), "encoding": encoding, "decimal": decimal,
@@ -170,12 +179,16 @@ def query(
         max_rows_per_group_per_unit=max_rows_per_group_per_unit,
         csv={option: value for option, value in written.items() if value is not None},
     )  # fmt: skip
+    kept = LedgerOptions(ledger, must_exist=existing)
+    if from_releases:
+        estimate(tuple(question), data=data, kept=kept, as_json=as_json)
+        return
     cost = CostOptions(epsilon=epsilon, delta=delta, budget=budget, budget_delta=budget_delta)
     ask(
         tuple(question),
         data=data,
         cost=cost,
-        kept=LedgerOptions(ledger, must_exist=existing),
+        kept=kept,
         as_json=as_json,
         intervals=intervals,
         explain=explain,

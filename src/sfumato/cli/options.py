@@ -53,14 +53,16 @@ class DataOptions:
 class CostOptions:
     """The cost of a query and the budget, as numbers in text."""
 
-    epsilon: str
+    epsilon: str | None
     delta: str
     budget: str | None
     budget_delta: str | None
 
     @property
     def asked(self) -> PureDP | ApproxDP:
-        """The cost of this query."""
+        """The cost of this query; there is no default."""
+        if self.epsilon is None:
+            raise ParameterError("--epsilon", None, "must be given: the cost of this query, such as 0.1")
         return guarantee(self.epsilon, self.delta)
 
     @property

@@ -13,7 +13,7 @@ from sfumato.cli.show import note
 from sfumato.errors import LedgerMissingError, ParameterError
 from sfumato.ledger.locations import open_ledger
 from sfumato.privacy.budgets import Budget
-from sfumato.privacy.guarantees import ApproxDP, PureDP
+from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
 from sfumato.privacy.neighbors import EACH_ROW, UnitColumn
 from sfumato.query.model.schema import Limits
 from sfumato.query.policy.file import load_policy
@@ -62,6 +62,18 @@ def ask(
                 session.policy, budget=budget, ledger=kept.ledger, must_exist=kept.must_exist
             ) as lasting:  # fmt: skip
                 _answer(_planned(lasting, sql, intervals=intervals), asked, as_json=as_json, to=to)
+
+
+def estimate(question: tuple[str, ...], *, data: DataOptions, kept: LedgerOptions, as_json: bool) -> None:
+    """Print what the answers in a ledger say of a query; no data is read and nothing is spent."""
+    *file, sql = question
+    if kept.ledger is None:
+        raise ParameterError("--from-releases", None, "needs --ledger, which has the answers")
+    with _without_ledger(tuple(file), data, NO_GUARANTEE) as session:
+        policy, budget = session.policy, _known_budget(kept.ledger, session.policy.dataset)
+    with Session(policy, budget=budget, ledger=kept.ledger, must_exist=True) as lasting:
+        release = lasting.query(sql).from_releases()
+        _print(release, {"records": release.records()}, as_json=as_json)
 
 
 def _planned(session: Session, sql: str, *, intervals: bool) -> Question | Batch:
