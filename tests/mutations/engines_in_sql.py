@@ -4,6 +4,8 @@ from tests.mutations.mutants import Mutant
 
 DUCKDB = "tests/engines/duckdb/test_engine.py::TestDuckDBEngine::"
 READING = "tests/engines/duckdb/test_engine.py::TestReadingByDuckDB::"
+IN_DOUBLES = "tests/engines/duckdb/test_sums_in_doubles.py::"
+BY_ROWS = "tests/engines/sql/test_units_by_rows.py::"
 
 MUTANTS = (
     Mutant(
@@ -325,5 +327,42 @@ MUTANTS = (
             ),
         ),
         tests=("tests/engines/duckdb/test_stored_doubles.py",),
+    ),
+    Mutant(
+        name="on DuckDB doubles are taken to hold sums that they do not hold",
+        edits=(("query/model/statement.py", "* FEW_ROWS <= MAX_STEPS", "* FEW_ROWS <= MAX_KEY"),),
+        tests=(f"{IN_DOUBLES}test_doubles_count_one_by_one_as_far_as_the_sums_that_are_made_of_them",),
+    ),
+    Mutant(
+        name="on DuckDB a join is taken to have as few rows as a table",
+        edits=(
+            (
+                "engines/sql/relations.py",
+                "case Join() | UnionAll() | Intersect() | Except():\n            return False",
+                "case Join() | UnionAll() | Intersect() | Except():\n            return True",
+            ),
+        ),
+        tests=(f"{IN_DOUBLES}test_only_one_table_alone_is_known_to_have_few_rows",),
+    ),
+    Mutant(
+        name="a unit of one row more than its limit is taken to be within it",
+        edits=(
+            (
+                "engines/sql/bounding.py",
+                "figure(bounding.limits.max_rows_per_unit or 0)",
+                "figure((bounding.limits.max_rows_per_unit or 0) + 1)",
+            ),
+        ),
+        tests=(f"{BY_ROWS}test_they_are_those_of_the_reference",),
+    ),
+    Mutant(
+        name="all rows of a unit above its limit count where it is told from rows",
+        edits=(("engines/sql/lowering.py", '= ("anti", "semi")', '= ("semi", "semi")'),),
+        tests=(f"{BY_ROWS}test_answers_are_the_same",),
+    ),
+    Mutant(
+        name="on PostgreSQL a view is read several times, which may say something else each time",
+        edits=(("engines/postgres/catalogue.py", "return are_stored(relations)", "return True"),),
+        tests=("tests/engines/postgres/test_engine.py::test_only_what_is_stored_is_read_several_times",),
     ),
 )

@@ -185,6 +185,22 @@ def test_a_view_that_comes_to_fail_while_a_session_is_open_is_not_read(rates):
         assert counted(engine, table, "SELECT COUNT(rate) FROM rates") == {(): [99]}
 
 
+def test_only_what_is_stored_is_read_several_times(rates):
+    """A view may say something else each time, by random() for instance."""
+    table, address = rates
+    server().execute("CREATE OR REPLACE VIEW rates AS SELECT name, total AS rate FROM pay")
+    server().execute(f"GRANT SELECT ON pay TO {READER}")
+    pay, own = Table(name="pay", columns={"name": text()}), server().url(table="pay")
+    for tables, risks, stored_ones in (
+        ([(pay, own), (table, address)], [], {"pay"}), ([(pay, own)], [Risk.FAILING_ROWS], set()),
+    ):  # fmt: skip
+        with own_engine(*tables, accepted_risks=risks) as engine, engine._connection.transaction() as asked:
+            assert engine._tables.check(asked, [one for one, _ in tables]) == stored_ones
+    server().execute("ALTER TABLE pay ADD COLUMN double_pay numeric GENERATED ALWAYS AS (total * 2) VIRTUAL")
+    with own_engine((pay, own)) as engine, engine._connection.transaction() as asked:
+        assert engine._tables.check(asked, [pay]) == set()
+
+
 def test_one_person_whose_row_fails_is_told_to_no_analyst(rates):
     table, address = rates
     policy = Policy(

@@ -12,8 +12,8 @@ from sfumato.engines.sql.lowering import halves as halves_of
 from sfumato.query.model.kinds import Kind
 
 
-def lowered(*keys, cell=None, measure_count=1):
-    return Lowered(totals=exp.Select(), keys=keys, cell=cell, lists=(), measure_count=measure_count)
+def lowered(*keys, cell=None, fitting=(False,)):
+    return Lowered(totals=exp.Select(), keys=keys, cell=cell, lists=(), fitting=fitting)
 
 
 def halves(*totals):
@@ -32,6 +32,11 @@ def test_amounts_are_machine_integers_where_all_of_them_fit(totals, kind):
     (amounts,) = exact_groups(lowered(), halves(*totals)).amounts
     assert amounts.dtype == kind
     assert tuple(amounts.tolist()) == totals
+
+
+def test_a_total_that_machine_integers_hold_is_read_as_it_is():
+    found = exact_groups(lowered(fitting=(False, True)), {"t1": np.array([2**63 - 1, -5]), **halves(2**70, 1)})
+    assert [amounts.tolist() for amounts in found.amounts] == [[2**70, 1], [2**63 - 1, -5]]
 
 
 @pytest.mark.parametrize("totals", [(0, 1, -1, 2**63 - 1, -(2**63)), (2**125 - 1, -(2**124), 3)])

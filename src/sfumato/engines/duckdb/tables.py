@@ -36,6 +36,7 @@ from sfumato.errors import EngineError
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import Relation, Source, lineage
 from sfumato.query.model.schema import Table
+from sfumato.query.model.statement import FEW_ROWS
 
 SCHEMA: Final = "typed"
 """The schema of typed tables, apart from what they were made of."""
@@ -56,6 +57,8 @@ class TypedTables:
         self._sources = dict(sources)
         self._made: list[tuple[Table, exp.Table]] = []
         self._as_stored: list[tuple[Table, exp.Table, frozenset[str]]] = []
+        self._stored: list[tuple[Table, exp.Table]] = []
+        self._few: list[tuple[Table, bool]] = []
         self._numbers = count()
         database.execute(f"CREATE SCHEMA {SCHEMA}")
 
@@ -83,7 +86,19 @@ class TypedTables:
         self._database.execute(f"CREATE {kind} {sql(name)} AS {sql(owned_rows(table, typed, self.named))}")
         if isinstance(source, ParquetFile | ArrowData) and not is_computed(table):
             self._make_as_stored(table, raw, name_of(f"s{number}", SCHEMA))
+        self._stored.append((table, name if kind == "TABLE" else name_of(raw)))  # of which a view has no more rows
         return name
+
+    def has_few_rows(self, table: Table) -> bool:
+        """See `Catalogue.has_few_rows`; counted once, which files and tables in memory say without being read."""
+        for counted, has_few in self._few:
+            if counted == table:
+                return has_few
+        self.named(table)
+        rows = next(where for made, where in self._stored if made == table)
+        ((count,),) = self._database.execute(sql(select([function("COUNT", exp.Star())], rows))).fetchall()
+        self._few.append((table, count <= FEW_ROWS))
+        return bool(count <= FEW_ROWS)
 
     def as_stored(self, table: Table) -> tuple[exp.Table, frozenset[str]] | None:
         """See `Catalogue.as_stored`."""
@@ -191,14 +206,19 @@ class PreparedTables:
 
     def catalogue(self, relation: Relation) -> Catalogue:
         """Where the tables of a relation are: prepared ones, if all of those are whose rows have owners."""
+        typed = Catalogue(
+            named=self._typed.named, as_stored=self._typed.as_stored, has_few_rows=self._typed.has_few_rows
+        )
         if not self._made:
-            return Catalogue(named=self._typed.named, as_stored=self._typed.as_stored)
+            return typed
         sources = [step.table for step in lineage(relation) if isinstance(step, Source)]
         owned = [table for table in sources if table.has_owners]
         if not owned or any(self._find(table) is None for table in owned):
-            return Catalogue(named=self._typed.named, as_stored=self._typed.as_stored)
-        units = _name_of_units(owned[0].unit_kind)
-        return Catalogue(named=lambda table: self._find(table) or self._typed.named(table), units=units)
+            return typed
+        return Catalogue(
+            named=lambda table: self._find(table) or self._typed.named(table),
+            units=_name_of_units(owned[0].unit_kind), has_few_rows=self._typed.has_few_rows,
+        )  # fmt: skip
 
     def _find(self, table: Table) -> exp.Table | None:
         return next((name for made, name in self._made if made == table), None)

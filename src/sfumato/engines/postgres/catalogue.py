@@ -15,7 +15,7 @@ import adbc_driver_postgresql.dbapi as adbc
 from sqlglot import exp
 
 from sfumato.engines.postgres.connection import Transaction
-from sfumato.engines.postgres.definitions import CatalogRelation, definitions, unproved
+from sfumato.engines.postgres.definitions import CatalogRelation, are_stored, definitions, unproved
 from sfumato.engines.postgres.dialect import sql
 from sfumato.engines.postgres.times import within_the_years
 from sfumato.engines.sources.sources import PostgresAddress, may_fail_on_rows
@@ -139,17 +139,21 @@ class StoredTable:
         """The name of the table in SQL."""
         return name_of(self.table, self.schema)
 
-    def require_as_it_was(self, asked: Transaction) -> None:
+    def require_as_it_was(self, asked: Transaction) -> bool:
         """Refuse a definition that was changed, and since then may fail on some row.
+
+        Returns:
+            Whether the transaction reads the same rows however often it reads the table.
 
         Raises:
             EngineError: The definition was changed.
         """
         if Risk.FAILING_ROWS in self.accepted_risks:
-            return
+            return False
         relations = definitions(asked, self.schema, self.table)
         if relations != self.relations and self.may_fail(asked, relations) is not None:
             raise EngineError("postgres", "checked whether a definition changed since the session was opened")
+        return are_stored(relations)
 
     def may_fail(self, asked: Transaction, relations: tuple[CatalogRelation, ...]) -> str | None:
         """The name of a relation of which the definition may fail on some row, unless the owner accepts that."""

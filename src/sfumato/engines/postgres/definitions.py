@@ -97,6 +97,11 @@ def definitions(asked: Transaction, schema: str, name: str) -> tuple[CatalogRela
     )
 
 
+def are_stored(relations: Collection[CatalogRelation]) -> bool:
+    """Whether nothing of them is computed when they are read, so that a transaction reads the same rows each time."""
+    return all(one.kind in _STORED and not one.computed for one in relations)
+
+
 def unproved(
     asked: Transaction, relations: Collection[CatalogRelation], *, place: tuple[str, str], columns: Collection[str],
     has_policies: bool,
@@ -110,7 +115,7 @@ def unproved(
         columns: The columns of that which are read.
         has_policies: Whether row-level security may hide rows, so that its policies are computed.
     """
-    if all(one.kind in _STORED and not one.computed for one in relations):
+    if are_stored(relations):
         return None
     types = {(one.schema, one.name): dict(asked.rows(_TYPES, (one.oid,))) for one in relations}
     for one in relations:

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any, Final
 
@@ -129,19 +129,19 @@ class PostgresEngine:
     @contextmanager
     def _answer(self, statement: Statement, salt: str) -> Iterator[tuple[Lowered, Iterator[Any]]]:
         """The statement in SQL, and its answer in Arrow batches."""
-        with self._lock, failing(self.name, "computed the exact values of a query", FAILURES, cause=cause_of):
-            catalogue = Catalogue(named=self._tables.named)
+        phase = "computed the exact values of a query"
+        with self._lock, failing(self.name, phase, FAILURES, cause=cause_of), self._connection.transaction() as asked:
+            if shape_of(statement.rows).metric is Metric.UNITS:
+                asked.set(*_ONE_PROCESS)
+            stored = self._tables.check(asked, tables_of(statement.rows))
+            catalogue = Catalogue(named=self._tables.named, is_reread=lambda table: table.name in stored)
             lowered = lower(statement, catalogue, salt=salt, sampling=self._sampling, dialect=self._dialect)
             query = presented(lowered, lowered.totals)
             for group in lowered.lists:
                 name = exp.to_identifier(group.table, quoted=True)
                 query = query.with_(name, as_=list_query(group), copy=False)
-            with self._connection.transaction() as asked:
-                if shape_of(statement.rows).metric is Metric.UNITS:
-                    asked.set(*_ONE_PROCESS)
-                self._tables.check(asked, tables_of(statement.rows))
-                with closing(asked.batches(self._dialect.sql(query))) as batches:
-                    yield lowered, batches
+            with closing(asked.batches(self._dialect.sql(query))) as batches:
+                yield lowered, batches
 
 
 def _columns(batch: Any) -> Mapping[str, Any]:
@@ -198,20 +198,23 @@ class PostgresTables:
         self.check(asked, [table])
         return self._stored[table.name].whole
 
-    def check(self, asked: Transaction, tables: Iterable[Table]) -> None:
+    def check(self, asked: Transaction, tables: Iterable[Table]) -> Collection[str]:
         """Before rows of some tables are read: let row-level security hide those that the owner accepts are hidden.
+
+        Returns:
+            The names of those of which the transaction reads the same rows each time.
 
         Raises:
             EngineError: A definition was changed, and may now fail on some row.
             adbc.Error: Row-level security hides rows of another one of the tables.
         """
         names = {table.name for table in tables}
-        for name in names:
-            self._stored[name].require_as_it_was(asked)
+        stored = {name for name in names if self._stored[name].require_as_it_was(asked)}
         if names & self._filtered:
             for name in names - self._filtered:
                 asked.prepare(sql(self._stored[name].query))
             asked.set("row_security", "on")
+        return stored
 
 
 def dialect_of(connection: Connection) -> SqlDialect:

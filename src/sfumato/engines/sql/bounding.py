@@ -4,6 +4,9 @@ Most units are within all limits, so where a query can be computed once and read
 (`above`), and only their entries are hashed and put in order. Elsewhere all entries are, which are allowed the same.
 Which limits can bind at all is told from what is declared, never from data.
 
+Where a limit on all rows of a unit alone binds, rows can be read several times and units are not counted, the units
+above it are told from rows. Only their rows become entries, and all others are added up as they are.
+
 Nothing is put in order where limits on groups alone bind, the groups are public, and a unit may keep few of them. There
 a rank is a number of 63 bits: the engine's own hash of the unit and the group, and in its last bits the place of the
 group. So no two groups of a unit have one rank, and each is kept up to the rank of the last one (`last_kept`).
@@ -41,7 +44,7 @@ from sfumato.engines.sql.hashes import halved, halves, native_hash, rank_hash, r
 from sfumato.engines.sql.rows import UNIT
 from sfumato.query.analysis.bounding import least
 from sfumato.query.model.schema import Limits
-from sfumato.query.model.statement import Measure, Statement
+from sfumato.query.model.statement import CellCount, Measure, Statement, UnitCount
 
 ALLOWED: Final = "a"
 """How many rows of an entry are allowed."""
@@ -113,6 +116,19 @@ class Bounding:
         """Whether hashes are numbers of 128 bits, which are put in order as two halves."""
         return self.dialect.halves_hashes and self.sampling is Sampling.MD5
 
+    @property
+    def counts_rows(self) -> bool:
+        """Whether units above their limit are told from rows: a matter of what is declared and asked, never of data."""
+        limits = self.limits
+        is_of_rows = limits.max_groups_per_unit is None and limits.max_rows_per_group_per_unit is None
+        counts_units = any(isinstance(measure, UnitCount | CellCount) for measure in self.measures)
+        return self.rows.relation.is_reread and is_of_rows and limits.max_rows_per_unit is not None and not counts_units
+
+    @property
+    def orders_few(self) -> bool:
+        """Whether entries are of all units, and those of units above a limit alone are put in order."""
+        return self.dialect.orders_few and not self.counts_rows
+
 
 def needs_order(bounding: Bounding) -> bool:
     """Whether what an entry is allowed may depend on other entries of its unit."""
@@ -131,6 +147,9 @@ def simply_allowed(bounding: Bounding) -> Sql:
 def above(bounding: Bounding) -> exp.Select:
     """The units that are not within the limits of their entries together."""
     unit = column(UNIT)
+    if bounding.counts_rows:
+        has_more = operation(exp.GT, function("COUNT", exp.Star()), figure(bounding.limits.max_rows_per_unit or 0))
+        return select([unit], bounding.rows.query, group_by=[unit], having=has_more)
     groups: exp.Query | exp.Table = table(ENTRIES)
     if bounding.rows.cell is not None:
         keys = [group.column for group in bounding.rows.keys]
@@ -169,7 +188,7 @@ def _ordered(bounding: Bounding) -> exp.Select:
     """The entries, of the units above alone if those were told, with what puts them in order."""
     hashes = [aliased(hash_of(bounding, by), name) for name, by in bounding.hashes.items()]
     hashed = select([*(column(name, "r") for name in bounding.entry), *hashes], table(ENTRIES))
-    if bounding.dialect.orders_few:
+    if bounding.orders_few:
         hashed = joined(hashed, table(ABOVE), "o", on=same(UNIT, "r", "o"), how="semi")
     hashed = bounding.rows.relation.with_units(hashed)
     if bounding.sampling is Sampling.MD5:
@@ -192,6 +211,7 @@ def _of_groups(query: exp.Select, bounding: Bounding) -> exp.Select:
     own, allowed = [column(name) for name in bounding.entry], simply_allowed(bounding)
     kept, windows = allowed, list[Sql]()
     if (most := limits.max_rows_per_unit) is not None:
+        allowed = _at_most(allowed, most)
         windows.append(aliased(_sum_so_far(allowed, order, []), _SUM))
         kept = _left(most, allowed)
     if (most := limits.max_groups_per_unit) is not None:
@@ -209,9 +229,9 @@ def _in_kept_groups(query: exp.Select, bounding: Bounding, most: int) -> exp.Sel
 
 def _what_is_left(query: exp.Select, bounding: Bounding, most: int, *, within: Sequence[Sql]) -> exp.Select:
     """Of each unit (and group) the entries in order are allowed what is left of a limit."""
-    allowed = column(ALLOWED)
+    allowed = _at_most(column(ALLOWED), most)
     so_far = aliased(_sum_so_far(allowed, bounding.order("e", bounding.rows.group_columns), within), _SUM)
-    summed = select([*bounding.carried, allowed, so_far], query)
+    summed = select([*bounding.carried, column(ALLOWED), so_far], query)
     return select([*bounding.carried, aliased(_left(most, allowed), ALLOWED)], summed)
 
 
@@ -232,7 +252,8 @@ def _place(rank: str, order: Sequence[Sql]) -> Sql:
 
 
 def _sum_so_far(allowed: Sql, order: Sequence[Sql], within: Sequence[Sql]) -> Sql:
-    return window(function("SUM", allowed), [column(UNIT), *within], order, running=True)
+    """Of numbers of 32 bits, as a limit is one: more than that need not be told from it."""
+    return window(function("narrow_sum", allowed), [column(UNIT), *within], order, running=True)
 
 
 def _at_most(count: Sql, most: int | None) -> Sql:

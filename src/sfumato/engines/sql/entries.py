@@ -5,14 +5,14 @@ SQL: so the rows that lie in none are left out, and places are in the order of t
 stand for themselves: a row is kept if its value lies between the ends.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
 from sqlglot import exp
 
-from sfumato.engines.sql.expressions.kinds import clamped_steps, moved_steps
+from sfumato.engines.sql.expressions.kinds import clamped_steps, double_steps, moved_steps
 from sfumato.engines.sql.expressions.terms import (
     Sql,
     aliased,
@@ -48,6 +48,7 @@ from sfumato.query.model.statement import (
     ValueCount,
     counts_cells,
     fits,
+    fits_doubles,
 )
 from sfumato.query.model.statement import Cell as Cells
 from sfumato.query.values.cells import MAX_INT64
@@ -211,14 +212,23 @@ def _listed(inner: exp.Query, rows: SqlRelation, stored: Mapping[GroupColumn, Sq
     return query
 
 
-def aggregates(measures: Sequence[Measure], rows: SqlRelation) -> list[Sql]:
-    """For the measures of a group of rows: how many there are, how many count for each, and the sums."""
+def aggregates(measures: Sequence[Measure], rows: SqlRelation, *, scaled: bool = True) -> list[Sql]:
+    """For the measures of a group of rows: how many there are, how many count for each, and the sums.
+
+    Args:
+        measures: All of the statement.
+        rows: The relation.
+        scaled: Whether sums may be scaled, for which each needs to know how many rows count for it.
+    """
+    counted = {measure.present for measure in measures if scaled or isinstance(measure, ValueCount)}
     found: list[Sql] = [aliased(function("COUNT", exp.Star()), ROWS)]
+    doubles = [_in_doubles(measure, rows) for measure in measures]
     for place, values in enumerate(_present(measures)):
-        found.append(aliased(_count([rows.value(value) for value in values]), f"v{place}"))
-    for place, measure in enumerate(measures):
+        if values in counted:
+            found.append(aliased(_count(values, rows, zip(measures, doubles, strict=True)), f"v{place}"))
+    for place, (measure, amount) in enumerate(zip(measures, doubles, strict=True)):
         if isinstance(measure, StepSum | StepProduct):
-            found.append(aliased(_sum(measure, rows), f"m{place}"))
+            found.append(aliased(_sum(measure, rows, amount), f"m{place}"))
     return found
 
 
@@ -289,18 +299,34 @@ def _counted(measure: Measure, measures: Sequence[Measure]) -> Sql:
     return column(f"v{_present(measures).index(measure.present)}" if measure.present else ROWS)
 
 
-def _count(values: Sequence[Sql]) -> Sql:
-    """The rows in which no value is NULL."""
-    if len(values) == 1:
-        return function("COUNT", values[0])
-    return function("COUNT", case([(all_of(map(present, values)), figure(1))]))
+def _count(values: Sequence[Expression], rows: SqlRelation, doubles: Iterable[tuple[Measure, Sql | None]]) -> Sql:
+    """The rows in which no value is NULL: told from what is summed in doubles, so that it is computed once."""
+    for measure, amount in doubles:
+        if amount is not None and measure.present == values:
+            return function("COUNT", amount)
+    stored = [rows.value(value) for value in values]
+    if len(stored) == 1:
+        return function("COUNT", stored[0])
+    return function("COUNT", case([(all_of(map(present, stored)), figure(1))]))
 
 
-def _sum(measure: Measure, rows: SqlRelation) -> Sql:
-    """In 128 bits; in 64 where no sum of so many rows needs more, each of which is then of 24 bits at most."""
+def _sum(measure: Measure, rows: SqlRelation, in_doubles: Sql | None) -> Sql:
+    """In 128 bits; in 64 where no sum of so many rows needs more, each of which is then of 24 bits at most.
+
+    Doubles are summed as fast as they are stored, and so are whole ones, which add up exactly while sums have 53 bits.
+    """
+    if in_doubles is not None:
+        return cast(function("COALESCE", function("SUM", in_doubles), figure(0)), "BIGINT")
     idiom = "narrow_sum" if fits(measure) else "wide_sum"
     total = function("COALESCE", function(idiom, _amount(measure, rows)), figure(0))
     return cast(total, "BIGINT" if fits(measure) else "HUGEINT")
+
+
+def _in_doubles(measure: Measure, rows: SqlRelation) -> Sql | None:
+    """What a row adds as a double, if doubles hold the sums of few rows and there are no more; NULL if nothing."""
+    if not isinstance(measure, StepSum) or not rows.has_few_rows or not fits_doubles(measure):
+        return None
+    return double_steps(rows.term(measure.steps.value), measure.steps)
 
 
 def _amount(measure: Measure, rows: SqlRelation) -> Sql:

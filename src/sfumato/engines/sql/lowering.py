@@ -44,8 +44,10 @@ from sfumato.engines.sql.entries import (
     whole_amount,
 )
 from sfumato.engines.sql.expressions.terms import (
+    Join,
     Sql,
     aliased,
+    cast,
     column,
     different,
     figure,
@@ -63,7 +65,7 @@ from sfumato.query.analysis.bounding import least
 from sfumato.query.model.kinds import TIMES, Kind
 from sfumato.query.model.relations import PeoplePart, lineage
 from sfumato.query.model.schema import Key
-from sfumato.query.model.statement import CellCount, Measure, Statement, UnitCount
+from sfumato.query.model.statement import CellCount, Measure, Statement, UnitCount, fits
 
 _SALT: Final = "…"
 """What people read instead of a salt."""
@@ -72,7 +74,9 @@ LOW_BITS: Final = 62
 """How many bits of a total the second of its two columns has."""
 
 KEPT: Final = "kept"
-"""How many entries of a group are allowed a row."""
+"""How many entries of a group are allowed a row; where units above a limit are told from rows, rows for the others."""
+
+_WITHIN_AND_BEYOND: Final[tuple[Join, Join]] = ("anti", "semi")
 
 _FITTING: Final = (-2, 1)
 """What the upper part of a 64-bit integer lies between."""
@@ -90,14 +94,14 @@ class Lowered:
         keys: The columns of the keys.
         cell: The column of the cell, where cells are shown.
         lists: The columns that have a list: the SQL reads a table for each.
-        measure_count: How many totals there are.
+        fitting: Of each total, whether 64 bits hold it.
     """
 
     totals: exp.Select
     keys: tuple[GroupColumn, ...]
     cell: GroupColumn | None
     lists: tuple[GroupColumn, ...]
-    measure_count: int
+    fitting: tuple[bool, ...]
 
     @property
     def group_columns(self) -> tuple[GroupColumn, ...]:
@@ -135,7 +139,7 @@ def lower(
     return Lowered(
         totals=totals, keys=own.keys, cell=None if own.counts_cells else own.cell,
         lists=tuple([group for group in own.group_columns if group.values is not None]),
-        measure_count=len(statement.measures),
+        fitting=tuple(map(fits, statement.measures)),
     )  # fmt: skip
 
 
@@ -152,18 +156,28 @@ def shown_sql(statement: Statement, *, sampling: Sampling, dialect: SqlDialect) 
 def added_up(lowered: Lowered, so_far: exp.Table, own: exp.Select) -> exp.Select:
     """The totals of several buckets, from a table of those before and the totals of one more."""
     by = [group.column for group in lowered.group_columns]
-    names = [KEPT, *(f"t{place}" for place in range(lowered.measure_count))]
-    both = exp.union(
-        *(select([*by, *map(column, names)], one) for one in (so_far, own)), distinct=False, copy=False
-    )  # fmt: skip
-    return select([*by, *(aliased(function("SUM", column(name)), name) for name in names)], both, group_by=by)
+    return _together(by, ["SUM"] * len(lowered.fitting), so_far, own)
+
+
+def _together(by: Sequence[Sql], sums: Sequence[str], *parts: exp.Select | exp.Table) -> exp.Select:
+    """The totals of two disjoint parts, added up by functions for each of them."""
+    functions = {KEPT: "SUM"} | {f"t{place}": name for place, name in enumerate(sums)}
+    both = exp.union(*(select([*by, *map(column, functions)], one) for one in parts), distinct=False, copy=False)
+    totals = (aliased(function(sum_, column(name)), name) for name, sum_ in functions.items())
+    return select([*by, *totals], both, group_by=by)
 
 
 def presented(lowered: Lowered, totals: exp.Select) -> exp.Select:
-    """The groups of which an entry is kept, each total in two columns of 64 bits: what is beyond 62 bits, and those."""
+    """The groups of which an entry is kept, with their totals.
+
+    One that 64 bits hold is one column, and any other is two: what is beyond 62 bits, and those.
+    """
     columns: list[Sql] = [group.column for group in lowered.group_columns]
-    for place in range(lowered.measure_count):
+    for place, is_fitting in enumerate(lowered.fitting):
         total, bits = column(f"t{place}"), figure(LOW_BITS)
+        if is_fitting:
+            columns.append(aliased(cast(total, "BIGINT"), f"t{place}"))
+            continue
         columns.append(aliased(function("high_bits", total, bits), f"h{place}"))
         columns.append(aliased(function("low_bits", total, bits), f"l{place}"))
     columns = columns or [column(KEPT)]
@@ -180,7 +194,7 @@ def totals_of_rows(own: RowsByGroup, measures: Sequence[Measure]) -> exp.Select:
     """Where each row is a unit, or nobody's: no row is left out, and units are rows."""
     by = [group.column for group in own.shown]
     cells = [aliased(different(column(CELL)), CELL)] if own.counts_cells else []
-    groups = select([*by, *aggregates(measures, own.relation), *cells], own.query, group_by=by)
+    groups = select([*by, *aggregates(measures, own.relation, scaled=False), *cells], own.query, group_by=by)
     totals = []
     for place, measure in enumerate(measures):
         match measure:
@@ -196,8 +210,10 @@ def totals_of_rows(own: RowsByGroup, measures: Sequence[Measure]) -> exp.Select:
 
 def totals_of_units(bounding: Bounding) -> exp.Select:
     """Where rows have owners."""
+    if bounding.counts_rows:
+        return _totals_by_rows(bounding)
     own, tells_last = bounding.rows, has_thresholds(bounding)
-    tells_above = needs_order(bounding) and bounding.dialect.orders_few and not tells_last
+    tells_above = needs_order(bounding) and bounding.orders_few and not tells_last
     by = [column(UNIT), *(group.column for group in own.group_columns)]
     gathers = needs_order(bounding) and bounding.dialect.gathers_units
     rows = gathered(own.query, column(UNIT)) if gathers else own.query
@@ -208,6 +224,23 @@ def totals_of_units(bounding: Bounding) -> exp.Select:
     if tells_last:
         totals = totals.with_(LAST, as_=last_kept(bounding), materialized=True, copy=False)
     return totals.with_(ABOVE, as_=above(bounding), materialized=True, copy=False) if tells_above else totals
+
+
+def _totals_by_rows(bounding: Bounding) -> exp.Select:
+    """All rows of units within their limit, and of those above it what is allowed of their entries."""
+    own, measures = bounding.rows, bounding.measures
+    meeting = same(UNIT, "r", "o")
+    within, beyond = (
+        joined(select([], own.query), table(ABOVE), "o", on=meeting, how=how) for how in _WITHIN_AND_BEYOND
+    )
+    by = [column(UNIT), *(group.column for group in own.group_columns)]
+    entries = select([*by, *aggregates(measures, own.relation)], beyond, group_by=by)
+    totals = _together(
+        [group.column for group in own.shown], list(map(sum_of, measures)),
+        totals_of_rows(replace(own, query=within), measures), _added_up(bounding),
+    )  # fmt: skip
+    totals = totals.with_(ABOVE, as_=above(bounding), materialized=True, copy=False)
+    return totals.with_(ENTRIES, as_=entries, copy=False)
 
 
 def _added_up(bounding: Bounding) -> exp.Select:
@@ -237,7 +270,7 @@ def _kept(bounding: Bounding, own: Sequence[Sql]) -> exp.Query:
         return select([*own, *_amounts(bounding, simply)], kept_entries(bounding))
     kept = operation(exp.GT, column(ALLOWED), figure(0))
     ordered = select([*own, *_amounts(bounding, column(ALLOWED))], bounded(bounding), where=[kept])
-    if not bounding.dialect.orders_few:
+    if not bounding.orders_few:
         return ordered
     within = joined(within, table(ABOVE), "o", on=same(UNIT, "r", "o"), how="anti")
     return exp.union(within, ordered, distinct=False, copy=False)
@@ -262,7 +295,10 @@ def exact_groups(lowered: Lowered, columns: Mapping[str, npt.NDArray[Any]]) -> E
         lowered: The statement.
         columns: The columns of `presented`, by name.
     """
-    amounts = [of_halves(columns[f"h{place}"], columns[f"l{place}"]) for place in range(lowered.measure_count)]
+    amounts = [
+        columns[f"t{place}"] if is_fitting else of_halves(columns[f"h{place}"], columns[f"l{place}"])
+        for place, is_fitting in enumerate(lowered.fitting)
+    ]
     keys = [_values(group, columns[group.name]) for group in lowered.keys]
     cells = None if lowered.cell is None else _values(lowered.cell, columns[lowered.cell.name])
     return ExactGroups(keys=tuple(keys), cells=cells, amounts=tuple(amounts))

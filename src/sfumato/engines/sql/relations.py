@@ -38,6 +38,7 @@ from sfumato.engines.sql.expressions.terms import (
 )  # fmt: skip
 from sfumato.engines.sql.hashes import encoded, rank_text
 from sfumato.engines.sql.rows import UNIT, SqlRelation, least_ranked
+from sfumato.engines.sql.sources import is_computed
 from sfumato.query.analysis.inference import facts_of
 from sfumato.query.analysis.shape import shape_of
 from sfumato.query.model.expressions import Expression
@@ -78,11 +79,15 @@ class Catalogue:
         units: The table of units, if those tables have their numbers.
         as_stored: Gives a table of which some doubles are as they are stored, and what SQL calls those columns; or
             None. A question that reads a table once reads it so: each value is looked at once, where it is clamped.
+        has_few_rows: Whether a table is known to have at most `FEW_ROWS` rows.
+        is_reread: Whether a query may read a table several times, at little cost and the same rows each time.
     """
 
     named: Callable[[Table], exp.Query | exp.Table]
     units: exp.Table | None = None
     as_stored: Callable[[Table], tuple[exp.Table, frozenset[str]] | None] = lambda _: None
+    has_few_rows: Callable[[Table], bool] = lambda _: False
+    is_reread: Callable[[Table], bool] = lambda _: False
 
 
 _COMBINED: Final = {UnionAll: exp.union, Intersect: exp.intersect, Except: exp.except_}
@@ -133,7 +138,32 @@ def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str, sampl
             query = _combined(relation, rows(relation.left), rows(relation.right))
         case _:
             assert_never(relation)
-    return SqlRelation(query=query, shape=shape_of(relation), units=catalogue.units, pending=pending)
+    return SqlRelation(
+        query=query, shape=shape_of(relation), units=catalogue.units, pending=pending,
+        has_few_rows=_has_few_rows(relation, catalogue), is_reread=_is_reread(relation, catalogue),
+    )  # fmt: skip
+
+
+def _has_few_rows(relation: Relation, catalogue: Catalogue) -> bool:
+    """Whether it is made of one table of few rows alone: no step has more rows but a join or a union."""
+    match relation:
+        case Source(table):
+            return catalogue.has_few_rows(table)
+        case Join() | UnionAll() | Intersect() | Except():
+            return False
+        case _:
+            return _has_few_rows(relation.child, catalogue)
+
+
+def _is_reread(relation: Relation, catalogue: Catalogue) -> bool:
+    """Whether it is a table below conditions, of which a query may read the rows several times."""
+    match relation:
+        case Source(table):
+            return catalogue.is_reread(table) and not is_computed(table)
+        case Filter(child):
+            return _is_reread(child, catalogue)
+        case _:
+            return False
 
 
 def _part(part: PeoplePart, rows: SqlRelation) -> exp.Select:

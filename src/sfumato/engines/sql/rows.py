@@ -48,12 +48,16 @@ class SqlRelation:
         units: The table of units, if the column of the unit has their numbers in it.
         pending: What SQL calls columns of doubles as they are stored: beyond the range, infinite or NaN they stand for
             NULL, which whoever reads them has to say.
+        has_few_rows: Whether there are at most `FEW_ROWS` rows.
+        is_reread: Whether a query may read them several times, at little cost and the same ones each time.
     """
 
     query: exp.Query
     shape: Shape
     units: exp.Table | None = None
     pending: frozenset[str] = frozenset()
+    has_few_rows: bool = False
+    is_reread: bool = False
 
     @property
     def has_owners(self) -> bool:

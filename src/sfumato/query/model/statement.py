@@ -20,6 +20,9 @@ from sfumato.query.model.schema import MAX_KEY, MAX_STEPS, Key, Limits
 MOST_ROWS: Final = 2**40
 """No table has more rows."""
 
+FEW_ROWS: Final = 2**33
+"""A table of so many rows, as most are, has sums that doubles can hold."""
+
 COARSEST: Final = Fraction(10**150)
 """A resolution is less than 2^500, as all doubles of a query are, and so is its inverse."""
 
@@ -213,6 +216,11 @@ def steps_of(
 def fits(measure: Measure) -> bool:
     """Whether 64 bits hold the sum of a measure over any table."""
     return max(map(abs, measure.range())) * MOST_ROWS <= MAX_KEY
+
+
+def fits_doubles(measure: Measure) -> bool:
+    """Whether doubles count one by one as far as the sum of a measure over any table of few rows."""
+    return max(map(abs, measure.range())) * FEW_ROWS <= MAX_STEPS
 
 
 def is_whole_sum(facts: Facts, bounds: Bounds) -> bool:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import ARROW, values_of
 from tests.expressions_of import DOUBLES, INTEGERS
 
-from sfumato.engines.sql.expressions.kinds import Term, clamped_steps, computed, moved_steps
+from sfumato.engines.sql.expressions.kinds import Term, clamped_steps, computed, double_steps, moved_steps
 from sfumato.engines.sql.expressions.terms import column
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.kinds import Kind
@@ -60,6 +60,22 @@ def test_what_lies_on_a_bound_stays_there(lower, upper):
 def test_the_offset_is_taken_off_and_null_adds_what_its_steps_say(facts, expected):
     moved = moved_steps(Term(sql=column("x"), kind=Kind.INTEGER), steps(0, 9, **facts))
     assert values_of(moved, {"x": pa.array([-7, 70, None], pa.int64())}) == expected
+
+
+@given(st.data(), ENDS, ENDS, RESOLUTIONS, st.booleans())
+def test_as_doubles_they_are_the_same_numbers(data, lower, upper, resolution, nullable):
+    own = steps(lower, upper, resolution=resolution, offset=min(lower, upper) // 2, nullable=nullable)
+    cells = {"x": pa.array(data.draw(st.lists(st.none() | CELLS[Kind.FLOAT], min_size=1, max_size=20)), pa.float64())}
+    term = Term(sql=column("x"), kind=Kind.FLOAT, pending=True)
+    doubles = double_steps(term, own)
+    if max(map(abs, own.ends)) <= 2**52 and doubles is not None:
+        assert values_of(doubles, cells) == values_of(moved_steps(term, own), cells)
+
+
+def test_of_whole_numbers_and_far_bounds_there_are_none_as_doubles():
+    assert double_steps(Term(sql=column("x"), kind=Kind.FLOAT), steps(0, 2**52)) is not None
+    assert double_steps(Term(sql=column("x"), kind=Kind.FLOAT), steps(0, 2**52 + 1)) is None
+    assert double_steps(Term(sql=column("x"), kind=Kind.INTEGER), steps(0, 9)) is None
 
 
 def test_a_number_that_overflowed_is_null():

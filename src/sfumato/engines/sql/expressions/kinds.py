@@ -3,7 +3,7 @@
 Steps are those of `evaluation.clamped_steps`: floor(x / resolution + 1/2) in doubles, clamped, less an offset.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import floor, isfinite
 from typing import Final
@@ -127,22 +127,42 @@ def clamped_steps(value: Term, steps: LatticeValue) -> Sql:
 
 def moved_steps(value: Term, steps: LatticeValue) -> Sql:
     """The clamped steps less the offset; of NULL NULL, or where there can be none what that adds."""
-    point = clamped_steps(value, steps)
-    moved = operation(exp.Sub, point, whole(steps.offset)) if steps.offset else point
-    return moved if steps.nullable else function("COALESCE", moved, whole(steps.null_amount))
+    return _moved(clamped_steps(value, steps), steps, whole)
+
+
+def double_steps(value: Term, steps: LatticeValue) -> Sql | None:
+    """The same numbers as doubles, of which they are made; None of a value of which they are made otherwise."""
+    ends = _ends(steps)
+    if value.kind is not Kind.FLOAT or ends is None:
+        return None
+    is_number = within_range if value.pending else present
+    point = named(value.sql, lambda x: case([(is_number(x), function("FLOOR", _above_half(x, steps, ends)))]))
+    return _moved(point, steps, double)
+
+
+def _moved(point: Sql, steps: LatticeValue, constant: Callable[[int], Sql]) -> Sql:
+    moved = operation(exp.Sub, point, constant(steps.offset)) if steps.offset else point
+    return moved if steps.nullable else function("COALESCE", moved, constant(steps.null_amount))
 
 
 def _of_number(x: Sql, kind: Kind, steps: LatticeValue) -> Sql:
-    is_near = max(abs(steps.lower), abs(steps.upper)) <= _HALVES
-    if kind is Kind.INTEGER and steps.resolution == 1 and is_near:
+    if kind is Kind.INTEGER and steps.resolution == 1 and _is_near(steps):
         return clamped(x, whole(steps.lower), whole(steps.upper))
     number = x if kind is Kind.FLOAT else cast(x, "DOUBLE")
-    ends = _ends(steps) if is_near else None
+    ends = _ends(steps)
     if ends is not None:  # twice as fast: of what lies between two constants no sum needs 128 bits
-        scaled = _scaled(clamped(number, *map(double, ends)), steps)
-        return function("whole_floor", operation(exp.Add, scaled, double(0.5)))
+        return function("whole_floor", _above_half(number, steps, ends))
     scaled = _scaled(number, steps)
-    return _rounded(scaled, steps) if is_near else named(scaled, lambda s: _of_far_bounds(s, steps))
+    return _rounded(scaled, steps) if _is_near(steps) else named(scaled, lambda s: _of_far_bounds(s, steps))
+
+
+def _is_near(steps: LatticeValue) -> bool:
+    return max(abs(steps.lower), abs(steps.upper)) <= _HALVES
+
+
+def _above_half(number: Sql, steps: LatticeValue, ends: tuple[float, float]) -> Sql:
+    """A number clamped to `_ends`, in steps, and half a step more: what is rounded down to the clamped steps."""
+    return operation(exp.Add, _scaled(clamped(number, *map(double, ends)), steps), double(0.5))
 
 
 def _ends(steps: LatticeValue) -> tuple[float, float] | None:
@@ -152,7 +172,7 @@ def _ends(steps: LatticeValue) -> tuple[float, float] | None:
     """
     resolution = float(steps.resolution)
     lower, upper = resolution * steps.lower, resolution * steps.upper
-    if not (isfinite(lower) and isfinite(upper)):
+    if not (_is_near(steps) and isfinite(lower) and isfinite(upper)):
         return None
     found = [floor(end / resolution + 0.5) for end in (lower, upper)]
     return (lower, upper) if found == [steps.lower, steps.upper] else None
