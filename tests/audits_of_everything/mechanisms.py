@@ -343,6 +343,7 @@ WITHOUT = {
     "SparseVectorSession": "what SparseVector starts, in a case of its own", "SurveyEstimate": "made of answers alone",
     "TopK": "what NoisyTopK gives", "canonical_key": "no mechanism: the form of a key",
     "CellSensitivity": "what plan_workload is given", "LinearQueries": "what plan_workload is given",
+    "Subsets": "what plan_workload is given",
     "WorkloadAnswers": "what WorkloadMechanism gives", "WorkloadPlan": "what WorkloadMechanism is made of",
     "marginals": "no mechanism: queries", "plan_workload": "no mechanism: a choice from public facts",
 }  # fmt: skip
