@@ -15,9 +15,11 @@ from sfumato.engines.postgres.dialect import POSTGRES
 from sfumato.engines.sampling import Sampling
 from sfumato.engines.spark.dialect import SPARK
 from sfumato.engines.sql.bounding import (
+    ABOVE,
     ENTRIES,
     LAST,
     Bounding,
+    above,
     binding_limits,
     has_thresholds,
     kept_entries,
@@ -61,7 +63,7 @@ def kept(own, places):
     }
     stored = pa.table(columns | {"n": pa.array([1] * len(places), pa.int64())})
     query = kept_entries(own).with_(ENTRIES, as_=ranked(own, select([], table("stored"))), copy=False)
-    query = query.with_(LAST, as_=last_kept(own), copy=False)
+    query = query.with_(ABOVE, as_=above(own), copy=False).with_(LAST, as_=last_kept(own), copy=False)
     found = defaultdict(list)
     for unit, *group, _ in run(query, own.dialect, stored=stored):
         found[unit].append(tuple(group))

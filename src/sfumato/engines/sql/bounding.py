@@ -9,7 +9,8 @@ above it are told from rows. Only their rows become entries, and all others are 
 
 Nothing is put in order where limits on groups alone bind, the groups are public, and a unit may keep few of them. There
 a rank is a number of 63 bits: the engine's own hash of the unit and the group, and in its last bits the place of the
-group. So no two groups of a unit have one rank, and each is kept up to the rank of the last one (`last_kept`).
+group. So no two groups of a unit have one rank, and those of a unit above are kept up to the rank of its last one
+(`last_kept`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -285,11 +286,11 @@ def ranked(bounding: Bounding, entries: exp.Select) -> exp.Select:
 
 
 def last_kept(bounding: Bounding) -> exp.Select:
-    """`LAST`, of entries that are `ranked`."""
-    unit, most = column(UNIT), figure(bounding.limits.max_groups_per_unit or 0)
+    """`LAST`, of entries that are `ranked`: of the units above alone, as ranks take longer to find than to count."""
+    unit, most = column(UNIT, "r"), figure(bounding.limits.max_groups_per_unit or 0)
     last = aliased(function("nth_least", column(_RANK), most), LAST)
-    has_more = operation(exp.GT, function("COUNT", exp.Star()), most)
-    return select([unit, last], table(ENTRIES), group_by=[unit], having=has_more)
+    ranks = select([unit, last], table(ENTRIES), group_by=[unit])
+    return joined(ranks, table(ABOVE), "o", on=same(UNIT, "r", "o"), how="semi")
 
 
 def kept_entries(bounding: Bounding) -> exp.Select:

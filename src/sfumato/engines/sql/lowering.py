@@ -213,17 +213,16 @@ def totals_of_units(bounding: Bounding) -> exp.Select:
     if bounding.counts_rows:
         return _totals_by_rows(bounding)
     own, tells_last = bounding.rows, has_thresholds(bounding)
-    tells_above = needs_order(bounding) and bounding.orders_few and not tells_last
+    tells_above = needs_order(bounding) and bounding.orders_few
     by = [column(UNIT), *(group.column for group in own.group_columns)]
     gathers = needs_order(bounding) and bounding.dialect.gathers_units
     rows = gathered(own.query, column(UNIT)) if gathers else own.query
     entries = select([*by, *aggregates(bounding.measures, own.relation)], rows, group_by=by)
     entries = ranked(bounding, entries) if tells_last else entries
-    is_read_twice = tells_above or tells_last or None
-    totals = _added_up(bounding).with_(ENTRIES, as_=entries, materialized=is_read_twice, copy=False)
-    if tells_last:
-        totals = totals.with_(LAST, as_=last_kept(bounding), materialized=True, copy=False)
-    return totals.with_(ABOVE, as_=above(bounding), materialized=True, copy=False) if tells_above else totals
+    totals = _added_up(bounding).with_(ENTRIES, as_=entries, materialized=tells_above or None, copy=False)
+    if tells_above:
+        totals = totals.with_(ABOVE, as_=above(bounding), materialized=True, copy=False)
+    return totals.with_(LAST, as_=last_kept(bounding), materialized=True, copy=False) if tells_last else totals
 
 
 def _totals_by_rows(bounding: Bounding) -> exp.Select:
