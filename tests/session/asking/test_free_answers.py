@@ -248,6 +248,38 @@ def test_it_is_there_in_another_session(tmp_path):
         second.query(count(where="age BETWEEN 2 AND 3")).from_releases()
 
 
+# It is offered
+
+
+def test_an_explanation_offers_what_stored_answers_say():
+    session = town()
+    thirds = session.query(count(where="age BETWEEN 2 AND 3"))
+    before = thirds.explain(epsilon=1)
+    session.sql(BY_AGE, epsilon=1)
+    *same, offer = thirds.explain(epsilon=1).splitlines()
+    assert same == before.splitlines()
+    assert offer.startswith("free          n ± ")
+    assert offer.endswith(", 95% interval, from stored answers at no cost: from_releases()")
+    assert str(thirds.error_from_releases()[0]) in offer
+    assert thirds.explain(epsilon=1, sql=True).startswith("\n".join([*same, offer]))
+
+
+def test_what_stored_answers_do_not_determine_is_not_offered():
+    session = town()
+    session.sql(BY_AGE, epsilon=1)
+    for other in (ALL, count("age", "sex"), "SELECT AVG(age) AS a FROM town"):
+        assert "\nfree" not in session.query(other).explain(epsilon=1), other
+
+
+def test_whether_something_is_offered_does_not_depend_on_values():
+    explained = set()
+    for data in (drawn(1), drawn(2, rows=400), drawn(3, rows=1)):
+        session = town(data)
+        session.sql(BY_AGE, epsilon="0.5")
+        explained.add(session.query(count(where="age = 2")).explain(epsilon=1))
+    assert len(explained) == 1
+
+
 # What is refused
 
 

@@ -1,6 +1,6 @@
 """A plan as text: its cost, who is protected, which rows and groups count, sensitivity, noise and predicted errors."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import assert_never
 
@@ -43,6 +43,7 @@ from sfumato.query.model.statement import (
 from sfumato.query.planning.plan import BoundsFirst, PrivatePlan
 from sfumato.query.policy.policy import Policy
 from sfumato.query.printing.expression_sql import expression_sql
+from sfumato.query.statistics.estimates import Forecast
 from sfumato.query.statistics.measurements import (
     Additive,
     AdditiveNoise,
@@ -80,6 +81,17 @@ def explain(plan: PrivatePlan, policy: Policy, confidence: Fraction) -> str:
     interval = f"{float(confidence):.0%} interval"
     lines += [_line("error", f"{prediction}, {interval}") for prediction in forecast(plan, confidence=confidence)]
     return "\n".join(lines)
+
+
+def free_offer(errors: Sequence[Forecast], confidence: Fraction) -> str:
+    """A line that says how far off an estimate from stored answers may be.
+
+    Args:
+        errors: Of each column.
+        confidence: The probability with which the printed intervals hold.
+    """
+    shown = ", ".join(map(str, errors))
+    return _line("free", f"{shown}, {float(confidence):.0%} interval, from stored answers at no cost: from_releases()")
 
 
 def programs(plan: PrivatePlan, engine: Engine) -> str:

@@ -1,13 +1,15 @@
 """`Question`: a plan and a desk. Its cost and error are free to ask; `release` spends."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any, overload
 
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, SfumatoError
 from sfumato.ledger.core.entry import PartitionPart
 from sfumato.numeric.rationals import Number, flag
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
@@ -17,7 +19,7 @@ from sfumato.query.planning.questions import Presented, by_first_rules
 from sfumato.query.statistics.estimates import Forecast
 from sfumato.query.statistics.measurements import Law
 from sfumato.session.asking.execution import Desk, answered, final_plan
-from sfumato.session.asking.explain import explain, programs
+from sfumato.session.asking.explain import explain, free_offer, programs
 from sfumato.session.asking.forecast import forecast, least_epsilon
 from sfumato.session.asking.free_answers import FreeAnswer, free_answer
 from sfumato.session.asking.planning import Prepared, StoredAnswer, prepare
@@ -89,6 +91,8 @@ class Question:
     ) -> str:
         """The plan as text: cost, bounds, sensitivities, noise and errors; no data is read and nothing is spent.
 
+        Where stored answers determine the query, it says how far off `from_releases` may be.
+
         Args:
             epsilon: The total ε of the whole query.
             delta: The total δ.
@@ -96,8 +100,8 @@ class Question:
             sql: Whether to add the SQL that the engine will run, without its salts.
         """
         plan = self._prepared(epsilon, delta, mechanism).plan
-        text = explain(plan, self.desk.policy, CONFIDENCE)
-        return f"{text}\n{programs(plan, self.desk.engine)}" if sql else text
+        parts = [explain(plan, self.desk.policy, CONFIDENCE), *self._offer()]
+        return "\n".join([*parts, programs(plan, self.desk.engine)] if sql else parts)
 
     def epsilon_for(
         self,
@@ -173,6 +177,15 @@ class Question:
             ParameterError, NotPrivateError: As for `from_releases`.
         """
         return forecast(self._free().plan, confidence=checked_confidence(confidence))
+
+    def _offer(self) -> Iterator[str]:
+        """What stored answers would say instead; which is known by their noise alone."""
+        if self.desk.ledger.oldest_key is None:
+            return
+        with suppress(SfumatoError):
+            errors = self.error_from_releases()
+            if all(isfinite(one.half_width) for one in errors):
+                yield free_offer(errors, CONFIDENCE)
 
     def _free(self) -> FreeAnswer:
         for table in tables_of(self.relation.child.child.child):
