@@ -20,3 +20,8 @@ def test_importing_the_package_loads_nothing_heavy():
 
 def test_the_check_sees_what_is_heavy():
     assert "pyarrow" in loaded_after("import sfumato.datasets")
+
+
+def test_what_charges_and_what_runs_a_query_loads_no_engine_by_itself():
+    loaded = loaded_after("import sfumato.session.asking.planning, sfumato.session.asking.execution")
+    assert loaded & {"duckdb", "pyarrow", "sqlglot", "pandas"} == set()

@@ -203,7 +203,7 @@ SESSIONS = (
                 "    return None if answer is None else readable(planning, answer)\n",
                 (
                     "    from sfumato.session.releases.releasing import release\n"
-                    "    from sfumato.session.releases.stored import encode_released\n"
+                    "    from sfumato.session.releases.written import encode_released\n"
                     "    found = None if answer is None else readable(planning, answer)\n"
                     "    plan, run = prepared.plan, lambda one: planning.engine.run(one, salt='0' * 32)\n"
                     "    again = [release(section, run) for section in plan.sections]\n"
@@ -242,7 +242,7 @@ SESSIONS = (
                 "plan, own = prepared.plan, partial(own_answer, prepared)",
                 (
                     "from sfumato.session.releases.releasing import release\n"
-                    "    from sfumato.session.releases.stored import encode_released\n"
+                    "    from sfumato.session.releases.written import encode_released\n"
                     "    plan = prepared.plan\n\n"
                     "    def own(answer, reservation):\n"
                     "        run = lambda one: planning.engine.run(one, salt='0' * 32)\n"

@@ -36,7 +36,7 @@ from sfumato.session.asking.planning import (
 )
 from sfumato.session.releases.receipt import Receipt
 from sfumato.session.releases.releasing import Released, Run, Stream, release, release_together
-from sfumato.session.releases.stored import encode_released
+from sfumato.session.releases.written import encode_released
 from sfumato.version import __version__
 
 _LOG: Final = logging.getLogger("sfumato.owner")

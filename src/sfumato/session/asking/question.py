@@ -35,7 +35,7 @@ from sfumato.session.asking.shown import (
     release_of,
 )
 from sfumato.session.releases.release import Release
-from sfumato.session.releases.stored import decode_released
+from sfumato.session.releases.written import decode_released
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -18,7 +18,7 @@ from sfumato.query.model.schema import Table
 from sfumato.query.planning.linear import Basis, LinearSection, read_linear, read_workload
 from sfumato.session.asking.answer_key import table_digest
 from sfumato.session.asking.planning import Planning
-from sfumato.session.releases.stored import decode_released
+from sfumato.session.releases.written import decode_released
 
 Variable: TypeAlias = tuple[Any, ...]
 """A basis of the rows of some cells, or of those of a cell that are in a group for all that is known."""

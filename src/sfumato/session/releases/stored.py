@@ -1,7 +1,6 @@
-"""What was released, as the ledger keeps it: JSON values, or a Parquet file beside it where it is too much for that."""
+"""What was released as a Parquet file beside the ledger, where it is too much for JSON values; see `written`."""
 
 from collections.abc import Iterable, Iterator
-from datetime import date, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,67 +13,10 @@ from sfumato.engines.duckdb.database import sort_file
 from sfumato.engines.sql.lowering import halves, of_halves
 from sfumato.ledger.keeping.attachments import Attachment, Attachments
 from sfumato.privacy.codec import Json
-from sfumato.privacy.formats import uncollected
 from sfumato.query.model.kinds import Kind
-from sfumato.query.model.schema import Key
 from sfumato.session.releases.columns import ARROW_TYPES
 from sfumato.session.releases.releasing import BATCH, Numbers, Released, ReleasedBatch, in_pieces
-
-
-@uncollected()
-def encode_released(released: Released) -> Json:
-    """The groups and numbers of a section as JSON values."""
-    groups: Iterable[Iterable[Any]] = released.groups
-    is_plain = _are_plain(groups)
-    return {
-        "groups": [list(group if is_plain else map(_encode_key, group)) for group in groups],
-        "measured": [list(map(list, rows)) for rows in released.measured],
-    }
-
-
-@uncollected()
-def decode_released(document: Any) -> Released:
-    """The section that `encode_released` wrote.
-
-    Example:
-        >>> from datetime import date
-        >>> one = Released(groups=((date(2026, 1, 31), "a"),), measured=(((3,),),))
-        >>> decode_released(encode_released(one)) == one
-        True
-    """
-    groups = document["groups"]
-    is_plain = _are_plain(groups)
-    return Released(
-        groups=tuple([tuple(group if is_plain else map(_decode_key, group)) for group in groups]),
-        measured=tuple([tuple(map(tuple, rows)) for rows in document["measured"]]),
-    )
-
-
-def _are_plain(groups: Iterable[Iterable[Any]]) -> bool:
-    """Whether JSON has all keys as they are."""
-    return set(map(type, chain.from_iterable(groups))) <= {bool, int, str}
-
-
-def _encode_key(key: Key) -> Json:
-    match key:
-        case datetime():
-            return {"timestamp": key.isoformat()}
-        case date():
-            return {"date": key.isoformat()}
-        case _:
-            return key
-
-
-def _decode_key(key: Any) -> Key:
-    match key:
-        case {"timestamp": text}:
-            return datetime.fromisoformat(text)
-        case {"date": text}:
-            return date.fromisoformat(text)
-        case bool() | int() | str():
-            return key
-        case _:
-            raise TypeError("a stored key is a date, text, a whole number or a truth")
+from sfumato.session.releases.written import decode_released
 
 
 def decode_section(document: Any, attachments: Attachments) -> Released:
