@@ -194,7 +194,7 @@ BATCHES = {
 @pytest.fixture
 def always(monkeypatch):
     """Everything that can be a workload is one."""
-    monkeypatch.setattr(batch._Priced, "is_worth", lambda *_: True)
+    monkeypatch.setattr(batch.Priced, "is_worth", lambda *_: True)
 
 
 @pytest.mark.usefixtures("always")

@@ -67,7 +67,7 @@ def test_no_join_crosses_engines(policy, pair):
 @pytest.mark.parametrize("name", ROWS)
 def test_a_batch_means_the_same_on_each_engine(policy, name, monkeypatch):
     """As a workload, over a histogram that every engine makes, with rows that no key lists."""
-    monkeypatch.setattr(batch._Priced, "is_worth", lambda *_: True)
+    monkeypatch.setattr(batch.Priced, "is_worth", lambda *_: True)
     with opened(policy) as session:
         by_ward, by_place, total = session.batch(
             [

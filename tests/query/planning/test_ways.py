@@ -140,14 +140,14 @@ def test_what_is_no_count_or_sum_keeps_its_own_numbers(other):
 
 def test_a_question_is_either_of_workloads_or_not(monkeypatch):
     """Its columns have one type."""
-    monkeypatch.setattr(batch._Priced, "is_worth", lambda *_: True)
+    monkeypatch.setattr(batch.Priced, "is_worth", lambda *_: True)
     both = asked(WIDE, N, keys=("c0", "free"), sets=(("c0",), ("free",)))
     plan = planned(both, *pairs(), epsilon="0.1", delta="1e-6")
     assert [section.is_fitted for section in plan.plans[0].sections] == [False, False]
 
 
 def test_groups_under_limits_of_their_own_are_no_workload(monkeypatch):
-    monkeypatch.setattr(batch._Priced, "is_worth", lambda *_: True)
+    monkeypatch.setattr(batch.Priced, "is_worth", lambda *_: True)
     questions = [asked(VISITS, N, keys=("ward",)), asked(VISITS, N, keys=("beds",)), asked(VISITS, N)]
     plan = planned(*questions, epsilon="0.1", delta="1e-6")
     assert not any(one.is_fitted for one in plan.plans[0].sections)

@@ -59,7 +59,7 @@ def values(release):
 @pytest.fixture
 def always(monkeypatch):
     """Everything that can be a workload is one."""
-    monkeypatch.setattr(planning._Priced, "is_worth", lambda *_: True)
+    monkeypatch.setattr(planning.Priced, "is_worth", lambda *_: True)
 
 
 def events(session, kind):
@@ -163,7 +163,7 @@ def test_the_ledger_has_one_reservation_with_all_events():
 @pytest.mark.parametrize("fitted", [False, True])
 def test_answers_are_those_of_each_question_alone(monkeypatch, fitted, delta):
     """Values that no policy lists, NULL among them, are in totals and in no group, as they are alone."""
-    monkeypatch.setattr(planning._Priced, "is_worth", lambda *_: fitted)
+    monkeypatch.setattr(planning.Priced, "is_worth", lambda *_: fitted)
     batch = town().queries(TABLES)
     assert [one.is_fitted for one in batch._prepared(SURE, delta, None)[0].plan.sections] == [fitted] * len(TABLES)
     together = batch.release(epsilon=SURE, delta=delta)

@@ -31,7 +31,7 @@ KEYS = ((), ("age",), ("sex",), ("age", "sex"), ("age / 2",), ("UPPER(sex)",), (
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_determined_is_the_exact_answer_and_nothing_else_is_said(seed, law, monkeypatch):
     """Random stored answers, or a batch, and all targets; the oracle is the question itself. It has little noise."""
-    monkeypatch.setattr(batch._Priced, "is_worth", lambda *_: True)
+    monkeypatch.setattr(batch.Priced, "is_worth", lambda *_: True)
     random, data = Random(f"{seed} {law}"), drawn(seed)  # noqa: S311 # which are stored
     session, oracle = town(data), town(data)
     stored = random.sample(STORED, 3)

@@ -50,6 +50,7 @@ class BatchPlan:
         sections: What is measured; its outputs are those of all questions.
         workloads: What several of these sections have their numbers from.
         places: For each question, which section each of its own is.
+        running: For each question its running sums.
         charge: The cost that is charged to the account.
         event: All that is released, for the accountants.
     """
@@ -58,6 +59,7 @@ class BatchPlan:
     sections: tuple[Section, ...]
     workloads: tuple[Workload, ...]
     places: tuple[tuple[int, ...], ...]
+    running: tuple[Running, ...] = field(compare=False)
     charge: PureDP | ApproxDP
     event: ComposedEvent = field(init=False, repr=False, compare=False)
 
@@ -101,7 +103,7 @@ def compile_batch(
     alike, apart = (common_rows(questions, ways, running, is_apart=is_apart) for is_apart in (False, True))
     plain = _priced(ways, (), total, law)
 
-    def joined(common: Sequence[CommonRows]) -> _Priced:
+    def joined(common: Sequence[CommonRows]) -> Priced:
         """With workloads for those rows for which they err clearly less, planned for the better kind of noise."""
         best = plain
         for rows in common:
@@ -126,7 +128,7 @@ def compile_batch(
 
 
 @dataclass(frozen=True, slots=True)
-class _Priced:
+class Priced:
     """All ways to group and the workloads that some of them are measured by, with shares of the total."""
 
     ways: Sequence[Way]
@@ -141,7 +143,7 @@ class _Priced:
         """The ways that workloads measure."""
         return frozenset(table.section for fit in self.fits for table in fit.tables)
 
-    def is_worth(self, fits: Fits, apart: "_Priced") -> bool:
+    def is_worth(self, fits: Fits, apart: "Priced") -> bool:
         """Whether some workloads that it has err clearly less than their parts do apart."""
         together = sum(fit.error(self.of_fits[self.fits.index(fit)]) for fit in fits)
         return together < WORTH * apart.error([table for fit in fits for table in fit.tables])
@@ -173,7 +175,8 @@ class _Priced:
         )
         places = tuple(tuple(place for place, _ in shown[index]) for index in range(len(asked)))
         return BatchPlan(
-            plans=plans, sections=tuple(sections), workloads=tuple(made), places=places, charge=self.charge
+            plans=plans, sections=tuple(sections), workloads=tuple(made), places=places, running=tuple(running),
+            charge=self.charge,
         )  # fmt: skip
 
     def _fitted(self, place: int, made: Sequence[Workload]) -> tuple[FittedCells, ...]:
@@ -190,7 +193,7 @@ class _Priced:
         return tuple(found[component] for component in sorted(found))
 
 
-def _priced(ways: Sequence[Way], fits: Fits, total: PureDP | ApproxDP, law: Law | None) -> _Priced:
+def _priced(ways: Sequence[Way], fits: Fits, total: PureDP | ApproxDP, law: Law | None) -> Priced:
     """Shares of the total for each way to group that no workload measures, and for each workload.
 
     A workload weighs what all that it measures would weigh, so that the others keep their shares.
@@ -205,7 +208,7 @@ def _priced(ways: Sequence[Way], fits: Fits, total: PureDP | ApproxDP, law: Law 
         weights.append(Weight(epsilon, precision))
     allocation = allocate(needs, total, weights=weights, law=law)
     shares = iter(allocation.shares)
-    return _Priced(
+    return Priced(
         ways, fits, {place: tuple(islice(shares, len(ways[place].draft.needs))) for place in apart}, tuple(shares),
         allocation.charge,
     )  # fmt: skip

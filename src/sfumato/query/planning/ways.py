@@ -3,13 +3,15 @@
 Proof: proofs/query/planning/batch.md.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import chain
+from types import MappingProxyType
 from typing import TypeAlias
 
+from sfumato.mechanisms.workloads.planning import WorkloadPlan, plan_workload
 from sfumato.mechanisms.workloads.strategies import NoiseKind
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.inference import facts_of
@@ -79,7 +81,7 @@ def running_sums(question: Presented) -> Running:
     label = dict(zip(question.child.child.labels or keys, keys, strict=True))
     statistics = {name for name, _ in question.child.statistics}
     if question.having is not None or question.child.child.sets:
-        return {}
+        return MappingProxyType({})
     found = {}
     for name, window in question.windows:
         is_sum = window.function is WindowFunction.SUM and window.frame in {None, RowsFrame(before=None, after=0)}
@@ -89,7 +91,7 @@ def running_sums(question: Presented) -> Running:
         is_by_keys = len(window.order) == len(ascending) == 1 and sorted(names) == sorted(keys)
         if is_sum and is_by_keys and isinstance(window.value, ColumnRef) and window.value.name in statistics:
             found[name] = (window.value.name, names[0])
-    return found
+    return MappingProxyType(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +140,12 @@ class CommonRows:
         """Which ways they are."""
         return frozenset(table.section for _, tables in self.tables for table in tables)
 
-    def fits(self, relation: NeighboringRelation, noise: NoiseKind) -> Fits:
+    def fits(
+        self, relation: NeighboringRelation, noise: NoiseKind, *, plan_of: Callable[..., WorkloadPlan] = plan_workload
+    ) -> Fits:
         """A workload for each measure; none where one of them has no use for it."""
-        drafts = [
-            drafted(
-                self.rows, measure, self.axes, tables, limits=self.limits, neighboring_relation=relation, noise=noise
-            )
-            for measure, tables in self.tables
-        ]
+        made = partial(drafted, limits=self.limits, neighboring_relation=relation, noise=noise, plan_of=plan_of)
+        drafts = [made(self.rows, measure, self.axes, tables) for measure, tables in self.tables]
         known = tuple(one for one in drafts if one is not None)
         return known if len(known) == len(drafts) else ()
 

@@ -12,7 +12,7 @@ may change there follows from that statement's reach, and the noise is made for 
 Proof: proofs/query/planning/batch.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
@@ -167,6 +167,7 @@ def drafted(
     limits: Limits,
     neighboring_relation: NeighboringRelation,
     noise: NoiseKind,
+    plan_of: Callable[..., WorkloadPlan] = plan_workload,
 ) -> Draft | None:
     """The best strategy for some tables of a histogram; None where there is no use in one.
 
@@ -178,6 +179,7 @@ def drafted(
         limits: What one unit may have in the rows.
         neighboring_relation: What may change between neighboring databases.
         noise: The distribution that the strategy is for.
+        plan_of: Finds the strategy, with the arguments of `plan_workload`.
 
     """
     if prod(len(axis.cells) for axis in axes) > MAX_GROUPS:
@@ -204,7 +206,7 @@ def drafted(
             queries[one] = queries.get(one, Fraction(0)) + table.weight / cells
     places = {one: place for place, one in enumerate(queries)}
     try:
-        plan = plan_workload(
+        plan = plan_of(
             {key.name: len(key.values or ()) for key in statement.keys} or {_NOTHING: 1},
             [LinearQueries(dict(one), weight=weight) for one, weight in queries.items()],
             unit=unit, noise=noise,
