@@ -25,6 +25,7 @@ from sfumato.errors import (
     PolicyError,
     ReservationError,
     SfumatoError,
+    TicketError,
     UnavailableError,
     UnboundedSensitivityError,
     UnitChangedError,
@@ -56,6 +57,7 @@ RAISED = [
         "Restore the old unit",
     ),
     (LedgerCorruptError(7), {"index": 7}, "restore a good copy"),
+    (TicketError("key", "must be known"), {"part": "key", "requirement": "must be known"}, "its key must be known"),
     (EntropyError("ssl"), {"source": "ssl"}, "nothing was released"),
 ]  # fmt: skip
 

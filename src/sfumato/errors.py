@@ -20,6 +20,7 @@
         LedgerMissingError            there is no ledger with this name, or only its key
         UnitChangedError              a table has another unit in the ledger: account, table, was, is_now
         LedgerCorruptError            an entry does not verify: index
+      TicketError                     a ticket from another process cannot be run: part, requirement
       EntropyError                    no secure randomness; nothing was released
 
 An error names the value concerned, what was expected and how to fix it. It contains nothing computed from private
@@ -220,6 +221,15 @@ class LedgerCorruptError(LedgerError):
     def __init__(self, index: int, requirement: str = "its hash does not match its content") -> None:
         self.index = index
         super().__init__(f"entry {index}", f"{requirement}. Nothing is released; restore a good copy")
+
+
+class TicketError(SfumatoError):
+    """The text of a ticket, or of what a ticket holds, is not one that this package wrote; nothing was run."""
+
+    def __init__(self, part: str, requirement: str) -> None:
+        self.part, self.requirement = part, requirement
+        remedy = "Nothing was run; use one version of sfumato and one policy in all processes"
+        super().__init__(f"ticket refused: its {part} {requirement}. {remedy}")
 
 
 class EntropyError(SfumatoError):

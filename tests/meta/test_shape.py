@@ -34,6 +34,7 @@ FOR_ONE_SIBLING = {
     "engines/sql/expressions/dates.py": "calendar arithmetic, which no other function of values uses",
     "query/statistics/deviations.py": "one statistic a file; the registry lists it",
     "query/statistics/vectors.py": "one statistic a file; the registry lists it",
+    "session/wire/declared.py": "types of fields, which know nothing of texts",
 }
 """Files of fewer than 100 lines that one file of their folder alone imports, with the reason."""
 

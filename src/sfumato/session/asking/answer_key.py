@@ -50,6 +50,7 @@ from sfumato.query.model.statement import (
 from sfumato.query.planning.batch import BatchPlan
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.policy.policy import Policy
+from sfumato.query.printing.canonical import question_hash, question_text
 from sfumato.query.statistics.measurements import Additive, KeyChoice, QuantileChoice, Section, TopChoice
 from sfumato.query.statistics.registry import OUTPUTS
 from sfumato.query.statistics.workloads import FittedCells, Workload
@@ -142,6 +143,21 @@ MEMBERS: Final[Mapping[Enum, str]] = MappingProxyType(
 def declared_tables(policy: Policy) -> Mapping[str, str]:
     """How each table of a policy is declared, as keys say it."""
     return MappingProxyType({name: declared_text(table) for name, table in policy.tables.items()})
+
+
+def names_of(policy: Policy, plan: PrivatePlan | BatchPlan, tables: Mapping[str, str]) -> tuple[str, str]:
+    """What ledgers and receipts call a plan by, which is a hash of its canonical form; and the key of its answer.
+
+    Args:
+        policy: What the owner declares.
+        plan: What would be released.
+        tables: How the tables are declared that it reads.
+    """
+    if isinstance(plan, PrivatePlan):
+        written = question_text(plan.question)
+        return question_hash(written), answer_key(policy, plan, written, tables)
+    each = [question_text(one.question) for one in plan.plans]
+    return question_hash("\n".join(each)), batch_key(policy, plan, each, tables)
 
 
 def answer_key(policy: Policy, plan: PrivatePlan, question: str, tables: Mapping[str, str]) -> str:

@@ -34,9 +34,8 @@ from sfumato.query.planning.batch import BatchPlan, compile_batch
 from sfumato.query.planning.plan import PrivatePlan, compile_plan
 from sfumato.query.planning.questions import Aggregate, Presented
 from sfumato.query.policy.policy import Policy
-from sfumato.query.printing.canonical import question_hash, question_text
 from sfumato.query.statistics.measurements import Law
-from sfumato.session.asking.answer_key import answer_key, batch_key, declared_tables, is_of_latest_edition
+from sfumato.session.asking.answer_key import declared_tables, is_of_latest_edition, names_of
 from sfumato.session.releases.receipt import receipt_from_dict
 
 LEASE = 30.0
@@ -138,15 +137,14 @@ def prepare(
             in several engines.
     """
     admitted(total)
-    declared = _declared(planning, question, part)
+    declared = _declared(planning, [question], part)
 
     def planned(edition: Edition) -> Prepared[PrivatePlan]:
         relation = planning.policy.neighboring_relation
         asked = first if edition is Edition.FIRST and first is not None else question
         plan = compile_plan(asked, total, neighboring_relation=relation, law=law, edition=edition)
-        written = question_text(plan.question)
-        key = answer_key(planning.policy, plan, written, declared)
-        return Prepared(plan=plan, text=text, question=question_hash(written), key=key, part=part)
+        hashed, key = names_of(planning.policy, plan, declared)
+        return Prepared(plan=plan, text=text, question=hashed, key=key, part=part)
 
     latest = planned(Edition.LATEST)
     return _bought_before(planning, planned) or latest
@@ -177,35 +175,37 @@ def prepare_batch(
             are in several engines.
     """
     admitted(total)
-    declared: dict[str, str] = {}
-    for question in questions:
-        declared |= _declared(planning, question.child, part)
-    if planning.places:
-        one_place((planning.policy.tables[name] for name in declared), planning.places)
+    declared = _declared(planning, [question.child for question in questions], part)
     plan = compile_batch(questions, total, neighboring_relation=planning.policy.neighboring_relation, law=law)
-    written = [question_text(one.question) for one in plan.plans]
-    key = batch_key(planning.policy, plan, written, declared)
-    return Prepared(plan=plan, text=text, question=question_hash("\n".join(written)), key=key, part=part)
+    hashed, key = names_of(planning.policy, plan, declared)
+    return Prepared(plan=plan, text=text, question=hashed, key=key, part=part)
 
 
-def _declared(planning: Planning, question: Aggregate, part: PartitionPart | None) -> dict[str, str]:
-    """How the tables are declared that a question may read.
+def names_again(planning: Planning, prepared: AnyPrepared) -> tuple[str, str]:
+    """What ledgers call a plan by, and the key of its answer, as found here; refuses what `prepare` does."""
+    plan = prepared.plan
+    questions = [one.question for one in plan.plans] if isinstance(plan, BatchPlan) else [plan.question]
+    return names_of(planning.policy, plan, _declared(planning, questions, prepared.part))
+
+
+def _declared(planning: Planning, questions: Sequence[Aggregate], part: PartitionPart | None) -> dict[str, str]:
+    """How the tables are declared that some questions may read.
 
     Raises:
         ParameterError: One is of another session.
         NotPrivateError: They are in several engines, or hold people outside of the part that is charged.
     """
-    tables = tables_of(question.child.child)
-    for table in tables:  # relations carry their tables with them; those of another session may have laxer limits
+    read = [table for question in questions for table in tables_of(question.child.child)]
+    for table in read:  # which relations carry with them; those of another session may have laxer limits
         if planning.policy.tables.get(table.name) != table:
-            raise ParameterError(
-                "table", table.name, "must belong to this session; each session queries its own tables"
-            )
+            requirement = "must belong to this session; each session queries its own tables"
+            raise ParameterError("table", table.name, requirement)
     if planning.places:
-        one_place(tables, planning.places)
+        one_place(read, planning.places)
     if part is not None:
-        _check_part(question, part)
-    return {table.name: planning.declared[table.name] for table in tables}
+        for question in questions:
+            _check_part(question, part)
+    return {table.name: planning.declared[table.name] for table in read}
 
 
 def _bought_before(
