@@ -53,10 +53,20 @@ def question(random):
     return f"SELECT {', '.join(shown)} FROM people{condition}{groups}"
 
 
-@pytest.mark.parametrize("seed", range(100 if FULL_SIZE else 8))
-def test_a_random_batch_means_what_each_of_its_queries_means(seed, monkeypatch):
-    """All that can be is a workload; noise hardly ever moves anything, and values may differ by what it may do."""
-    monkeypatch.setattr(batch, "WORTH", 10**9)
+@pytest.fixture
+def joined(monkeypatch):
+    """All that can be a workload is one, also without noise, and as few as can be."""
+
+    def error(priced, tables):
+        return len(priced.fits) + 1000 * sum(table.section not in priced.fitted for table in tables)
+
+    monkeypatch.setattr(batch._Priced, "is_worth", lambda *_: True)
+    monkeypatch.setattr(batch._Priced, "error", error)
+    monkeypatch.setattr(batch, "WORTH", 1)
+
+
+def drawn_batch(seed):
+    """How the same rows are opened for each query, the queries, and a δ."""
     random = Random(seed)  # noqa: S311 # rows and queries of a test
     units = random.random() < 0.4
     data, owners = drawn(random, units=units), {"who": sf.integer()} if units else {}
@@ -69,7 +79,14 @@ def test_a_random_batch_means_what_each_of_its_queries_means(seed, monkeypatch):
         )  # fmt: skip
 
     texts = [question(random) for _ in range(random.choice([2, 3, 4, 6]))]
-    delta = random.choice([0, "0.001"])
+    return opened, texts, random.choice([0, "0.001"])
+
+
+@pytest.mark.usefixtures("joined")
+@pytest.mark.parametrize("seed", range(100 if FULL_SIZE else 8))
+def test_a_random_batch_means_what_each_of_its_queries_means(seed):
+    """Noise hardly ever moves anything, and values may differ by what it may do."""
+    opened, texts, delta = drawn_batch(seed)
     for text, together in zip(texts, opened().batch(texts, epsilon=SURE, delta=delta), strict=True):
         alone = opened().sql(text, epsilon=SURE, delta=delta)
         assert together.groups == alone.groups
@@ -79,3 +96,9 @@ def test_a_random_batch_means_what_each_of_its_queries_means(seed, monkeypatch):
                 if isinstance(one.value, int | float) and one.misrank is None:
                     reach = 0.05 + 4 * (one.half_width + other.half_width)
                     assert one.value == pytest.approx(other.value, rel=1e-3, abs=reach), text
+
+
+@pytest.mark.usefixtures("joined")
+def test_most_of_these_batches_have_workloads():
+    explained = [opened().queries(texts).explain(epsilon=SURE) for opened, texts, _ in map(drawn_batch, range(8))]
+    assert sum("of a histogram of" in text for text in explained) > 4

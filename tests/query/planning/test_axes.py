@@ -2,6 +2,7 @@
 
 from datetime import date, datetime, time, timedelta
 from fractions import Fraction
+from itertools import product
 from random import Random
 
 import pytest
@@ -94,6 +95,28 @@ def test_a_cell_is_asked_for_exactly_if_its_values_are(kind, seed):
             asked = [{value for value, cell in cell_of.items() if cell in row} for row in axis.subsets[want]]
             assert asked == [set(row) for row in rows_of(want, cell_of)]
     assert made > 0
+
+
+@pytest.mark.parametrize("kind", [Kind.INTEGER, Kind.FLOAT], ids=str)
+@pytest.mark.parametrize("comparison", Comparison)
+def test_constants_are_where_engines_see_them(kind, comparison):
+    """They compare fractions with doubles: 3 with 2.9999999999999999999, and what is far out with its neighbors."""
+    far = [2**53, 2**53 + 1, 2**60 + 6, 2**63 - 2, 2**63 - 1, -(2**63)]
+    constants = [
+        Fraction(3), 3 - Fraction(1, 10**20), Fraction(2**53), *map(Fraction, far), 2**53 + Fraction(1, 2),
+        Fraction(2**63), Fraction(2**63 + 1), Fraction(2**60) + Fraction(1, 3), Fraction(3, 10),
+        Fraction(3, 10) + Fraction(1, 10**17),
+    ]  # fmt: skip
+    held = [2, 3, 4, *far] if kind is Kind.INTEGER else [0.3, 0.1 + 0.2, 2.0, 3.0, *map(float, far)]
+    for first, second in product(constants, repeat=2):
+        wants = [Want(None, (Compare(comparison, X, Literal(first)),)), Want(None, (IsIn(X, (Literal(second),)),))]
+        axis = axis_of(X, kind, wants)
+        if axis is None:
+            continue
+        cell_of = {value: evaluate(axis.column, {"x": value}) for value in held}
+        for want in wants:
+            (row,) = axis.subsets[want]
+            assert {value for value, cell in cell_of.items() if cell in row} == set(rows_of(want, held)[0])
 
 
 def below(value):

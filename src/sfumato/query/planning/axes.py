@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from fractions import Fraction
 from math import ceil
 from numbers import Rational
 from typing import Any, Final, TypeAlias
@@ -43,6 +44,9 @@ from sfumato.query.model.expressions import (
 )
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Key
+from sfumato.query.values.cells import MAX_INT64
+from sfumato.query.values.comparing import EXACT
+from sfumato.query.values.evaluation import constant
 
 _OTHER: Final = "other"
 _EQUALITY: Final = frozenset({Comparison.EQUAL, Comparison.NOT_EQUAL})
@@ -115,8 +119,10 @@ def axis_of(expression: Expression, kind: Kind, wants: Sequence[Want]) -> CellAx
     families = (next((one for one in _FAMILIES.values() if isinstance(value, one)), None) for value in constants)
     if any(family is not _FAMILIES[kind] for family in families):
         return None
+    if kind is Kind.INTEGER and not all(map(_has_next, constants)):
+        return None
     constants += [False, True] if kind is Kind.BOOLEAN else []
-    line = _Line(expression, kind, sorted({cut for constant in constants for cut in _around(constant, kind)}))
+    line = _Line(expression, kind, sorted({cut for value in constants for cut in _around(value, kind)}))
     rows = {want: line.rows(want) for want in wants}
     if not all(own.any(axis=1).all() for own in rows.values()):
         return None
@@ -260,11 +266,23 @@ class _Line:
         return Compare(comparison, self.expression, literal(value))
 
 
+def _has_next(value: Any) -> bool:
+    """Whether engines see a constant among whole numbers where it is, and the next whole number too."""
+    seen: Any = constant(value)
+    return seen < MAX_INT64 if isinstance(seen, int) else abs(seen) < EXACT
+
+
 def _around(value: Any, kind: Kind) -> tuple[Cut, Cut]:
-    """The places before a value and behind it; behind a whole number, a truth or a day is before the next."""
+    """The places before a value and behind it; behind a whole number, a truth or a day is before the next.
+
+    A constant is what engines compare values with: of a fraction the nearest double.
+    """
     if kind in {Kind.INTEGER, Kind.BOOLEAN}:
-        before = ceil(value)
-        return (before, 0), (before + (before == value), 0)
+        whole: Any = constant(value)
+        before = ceil(whole)
+        return (before, 0), (before + (before == whole), 0)
+    if kind is Kind.FLOAT:
+        value = Fraction(float(value))
     if kind is Kind.DATE and value < date.max:
         return (value, 0), (value + timedelta(days=1), 0)
     return (value, 0), (value, 1)
