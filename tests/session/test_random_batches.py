@@ -60,8 +60,8 @@ def joined(monkeypatch):
     def error(priced, tables):
         return len(priced.fits) + 1000 * sum(table.section not in priced.fitted for table in tables)
 
-    monkeypatch.setattr(batch._Priced, "is_worth", lambda *_: True)
-    monkeypatch.setattr(batch._Priced, "error", error)
+    monkeypatch.setattr(batch.Priced, "is_worth", lambda *_: True)
+    monkeypatch.setattr(batch.Priced, "error", error)
     monkeypatch.setattr(batch, "WORTH", 1)
 
 
