@@ -193,19 +193,18 @@ def _of_bucket(rows: SqlRelation, by: Sequence[Sql], bucket: int, count: int) ->
 def totals_of_rows(own: RowsByGroup, measures: Sequence[Measure]) -> exp.Select:
     """Where each row is a unit, or nobody's: no row is left out, and units are rows."""
     by = [group.column for group in own.shown]
-    cells = [aliased(different(column(CELL)), CELL)] if own.counts_cells else []
-    groups = select([*by, *aggregates(measures, own.relation, scaled=False), *cells], own.query, group_by=by)
+    found = {one.alias: one.this for one in aggregates(measures, own.relation, scaled=False)}
     totals = []
     for place, measure in enumerate(measures):
         match measure:
             case UnitCount():
-                total: Sql = column(ROWS)
+                total: Sql = found[ROWS]
             case CellCount():
-                total = column(CELL)
+                total = different(column(CELL))
             case _:
-                total = whole_amount(place, measures)
+                total = found[whole_amount(place, measures).name]
         totals.append(aliased(total, f"t{place}"))
-    return select([*by, aliased(column(ROWS), KEPT), *totals], groups)
+    return select([*by, aliased(found[ROWS], KEPT), *totals], own.query, group_by=by)
 
 
 def totals_of_units(bounding: Bounding) -> exp.Select:
