@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -35,7 +36,7 @@ _ROUNDING: Final = 1e-9  # more than that of all terms that are added up, and th
 _ALIAS: Final = Fraction(1, 10**4)  # of the failure: how often S may go around the circle, or be moved by rounding
 _UNIT: Final = 2.0**-40  # of the widest part; so that weights that differ by rounding alone are one
 _HALVINGS: Final = 20
-_FIRST: Final = 48  # so many parts decide which terms are negligible
+_PORTIONS: Final = (0, 4, 16, 64, None)  # the widest parts first, after which most terms are negligible
 _MOST_FEW: Final = 6  # so many noises are convolved in closed form
 _FEW: Final = 1e-3  # of the largest weight is the stddev where noise is so rare that a union bound is sharp
 _TILTS: Final = np.linspace(0.02, 0.98, 49)[:, np.newaxis]  # every one gives a bound
@@ -111,11 +112,12 @@ def half_width_of_sum(parts: Parts, failure: Fraction) -> float:
     circle = far + _chernoff(parts, stddev, failure * _ALIAS) + shift + _BEYOND * narrow
     places = np.arange(1, math.ceil(math.sqrt(2 * _FALLEN) / narrow * circle / (2 * math.pi)) + 1)
     rates: Floats = np.asarray(2 * math.pi / circle * places, dtype=np.float64)
-    bounds = 2 / (math.pi * places) * np.exp(_logs(parts[:_FIRST], rates) - (narrow * rates) ** 2 / 2)
-    kept = bounds > _NEGLIGIBLE
-    rates = rates[kept]
-    terms = bounds[kept] * np.exp(_logs(parts[_FIRST:], rates))
-    left_out = _ROUNDING + float(bounds[~kept].sum())
+    terms, left_out = 2 / (math.pi * places) * np.exp(-((narrow * rates) ** 2) / 2), _ROUNDING
+    for start, stop in pairwise(_PORTIONS):
+        terms = terms * np.exp(_logs(parts[start:stop], rates))
+        kept = terms > _NEGLIGIBLE
+        left_out += float(terms[~kept].sum())
+        rates, terms = rates[kept], terms[kept]
     allowed = float(failure) * (float(erf(_SHIFT / math.sqrt(2))) - 2 * float(_ALIAS)) - left_out
 
     def holds(end: float) -> bool:

@@ -288,7 +288,8 @@ class Direct:
         return float(first == second)
 
 
-_LARGEST_SQUARE: Final = 1 << 62
+_EXACT: Final = {1 << 53: np.float64, 1 << 62: np.int64}
+"""How sums of products are computed up to some size: of doubles many times as fast, and exact as well."""
 
 
 @dataclass(frozen=True, slots=True, init=False, eq=False)
@@ -312,9 +313,10 @@ class Dense:
     def __init__(self, matrix: IntegerMatrix, *, is_centered: bool) -> None:
         if is_centered and matrix.sum(axis=1).any():
             raise ParameterError("is_centered", value=True, requirement="needs rows that each add up to 0")
-        may_overflow = int(np.abs(matrix).max()) ** 2 * int(matrix.size) > _LARGEST_SQUARE
-        exact = matrix.astype(object) if may_overflow else matrix
+        largest = int(np.abs(matrix).max()) ** 2 * int(matrix.size)
+        exact = matrix.astype(next((kind for most, kind in _EXACT.items() if largest <= most), object))
         gram = exact.T @ exact
+        gram = gram if gram.dtype == object else gram.astype(np.int64)
         set_fields(
             self,
             matrix=matrix,
