@@ -1,6 +1,6 @@
 """Workloads over tiny histograms: which cell every row is in, and how far one unit moves what is measured."""
 
-from datetime import date
+from datetime import date, timedelta
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 
@@ -74,6 +74,20 @@ def test_every_row_is_in_a_cell_and_those_that_are_not_listed_in_the_last_of_an_
             {False: 0, True: 1}.get(record["b"], 2),
         )
         assert np.argwhere(alone).tolist() == [list(at)], place
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "other"),
+    [
+        (Kind.INTEGER, (-(2**63), 2**63 - 1), 2**63 - 2),
+        (Kind.INTEGER, (-(2**63), 2**63 - 2, 2**63 - 1), 2**63 - 3),
+        (Kind.INTEGER, (1 - 2**63, 2**63 - 1), -(2**63)),
+        (Kind.DATE, (date.min, date.max), date.max - timedelta(days=1)),
+        (Kind.DATE, (date.min + timedelta(days=1), date.max), date.min),
+    ],
+)
+def test_where_both_ends_are_listed_the_value_for_others_is_between_them(kind, values, other):
+    assert axis_of(ColumnRef("k"), kind, [Want(values)]).cells == (*values, other)
 
 
 def test_days_and_texts_have_another_value_that_is_not_listed():

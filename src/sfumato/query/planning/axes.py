@@ -44,7 +44,7 @@ from sfumato.query.model.expressions import (
 )
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Key
-from sfumato.query.values.cells import MAX_INT64
+from sfumato.query.values.cells import MAX_INT64, MIN_INT64
 from sfumato.query.values.comparing import EXACT
 from sfumato.query.values.evaluation import constant
 
@@ -301,13 +301,21 @@ def _coded(values: tuple[Key, ...], expression: Expression) -> tuple[Expression,
 
 def _beyond(ordered: Sequence[Any]) -> Key:
     """A value that is not listed; one that a row has all the same is not listed either."""
-    last = ordered[-1]
-    if isinstance(last, date):
-        step = timedelta(days=1)
-        return last + step if last.year < date.max.year else ordered[0] - step
-    if isinstance(last, int):
-        return last + 1 if last < MAX_GROUPS**2 else ordered[0] - 1
-    other = _OTHER
-    while other in ordered:
-        other += "'"
-    return other
+    first, last = ordered[0], ordered[-1]
+    if isinstance(last, str):
+        other = _OTHER
+        while other in ordered:
+            other += "'"
+        return other
+    is_day = isinstance(last, date)
+    step: Any = timedelta(days=1) if is_day else 1
+    if last.year < date.max.year if is_day else last < MAX_GROUPS**2:
+        found: Key = last + step
+    elif first - (type(first).min if is_day else MIN_INT64) >= step:
+        found = first - step
+    else:
+        listed, gap = set(ordered), last
+        while gap in listed:
+            gap -= step
+        found = gap
+    return found
