@@ -1,5 +1,6 @@
 """Half-widths of sums of many noises, beside the exact laws of these sums."""
 
+import tracemalloc
 from fractions import Fraction
 from math import floor
 
@@ -92,6 +93,17 @@ def test_failures_beyond_a_series_are_bounded_all_the_same(failure):
     (reach,) = half_widths_of_sums([laplace(1)] * 9 + [gaussian(1)], np.ones((1, 10)), failure)
     beyond = tails([laplace(1)] * 9 + [gaussian(1)], [1] * 10)
     assert beyond[floor(reach)] <= float(failure)
+
+
+def test_thousands_of_small_parts_beside_a_large_one_need_little_memory():
+    weights = np.append(1e5, np.linspace(1, 2, 1500))[np.newaxis]
+    tracemalloc.start()
+    try:
+        half_widths_of_sums([laplace(1)] * 1501, weights, Fraction(1, 20))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 60e6
 
 
 @pytest.mark.statistical

@@ -37,6 +37,7 @@ _ALIAS: Final = Fraction(1, 10**4)  # of the failure: how often S may go around 
 _UNIT: Final = 2.0**-40  # of the widest part; so that weights that differ by rounding alone are one
 _HALVINGS: Final = 20
 _PORTIONS: Final = (0, 4, 16, 64, None)  # the widest parts first, after which most terms are negligible
+_BLOCK: Final = 256  # so many parts are looked at at once, so that little memory is needed
 _MOST_FEW: Final = 6  # so many noises are convolved in closed form
 _FEW: Final = 1e-3  # of the largest weight is the stddev where noise is so rare that a union bound is sharp
 _TILTS: Final = np.linspace(0.02, 0.98, 49)[:, np.newaxis]  # every one gives a bound
@@ -169,7 +170,9 @@ def _logs(parts: Parts, rates: Floats) -> Floats:
     """The logarithm of Π φᵢ(wᵢ·u) for each u."""
     found: Floats = np.zeros(len(rates))
     for noise, sizes, times in _by_noise(parts):
-        found += times @ _LAWS[noise.law](np.multiply.outer(sizes, rates), float(noise.scale))
+        for place in range(0, len(sizes), _BLOCK):
+            own = slice(place, place + _BLOCK)
+            found += times[own] @ _LAWS[noise.law](np.multiply.outer(sizes[own], rates), float(noise.scale))
     return found
 
 
