@@ -99,7 +99,7 @@ MUTANTS = (
     ),
     Mutant(
         name="how often a weight stands in a sum of many noises is forgotten",
-        edits=(("numeric/many_noises.py", "found += times @ _LAWS", "found += (times > 0) @ _LAWS"),),
+        edits=(("numeric/many_noises.py", "found += times[own] @ _LAWS", "found += (times[own] > 0) @ _LAWS"),),
         tests=("tests/numeric/test_many_noises.py",),
     ),
     Mutant(
