@@ -74,8 +74,10 @@ def half_widths_of_sums(noises: Sequence[IntegerNoise], weights: Floats, failure
             parts += [(noise, size, number) for size, number in pairs if size]
             # Rounding moves the sum by no more than this, but for a ten-thousandth of the failures.
             moved += unit / 2 * int(own.sum()) * noise.half_width(failure * _ALIAS / len(noises))
-        is_one = len(parts) == 1 and parts[0][2] == 1
-        found[place] = half_width_of_sum(tuple(parts), failure) + (0.0 if is_one else moved)
+        if len(parts) == 1 and parts[0][2] == 1:
+            found[place] = half_width_of_sum(tuple(parts), failure)
+        else:
+            found[place] = half_width_of_sum(tuple(parts), failure * (1 - _ALIAS)) + moved
     return found
 
 
@@ -119,7 +121,7 @@ def half_width_of_sum(parts: Parts, failure: Fraction) -> float:
         kept = terms > _NEGLIGIBLE
         left_out += float(terms[~kept].sum())
         rates, terms = rates[kept], terms[kept]
-    allowed = float(failure) * (float(erf(_SHIFT / math.sqrt(2))) - 2 * float(_ALIAS)) - left_out
+    allowed = float(failure) * (float(erf(_SHIFT / math.sqrt(2))) - float(_ALIAS)) - left_out
 
     def holds(end: float) -> bool:
         return 1 - 2 * end / circle - float(terms @ np.sin(rates * end)) <= allowed
