@@ -266,7 +266,7 @@ def half_widths(weights: Floats, noise: Noise, *, confidence: Number) -> Floats:
     Example:
         >>> weights = np.array([[1.0, 0.0], [1.0, 1.0]])
         >>> half_widths(weights, Laplace(l1_sensitivity=1, epsilon="0.1"), confidence="0.95").round(1).tolist()
-        [30.0, 41.3]
+        [30.0, 41.2]
     """
     if weights.size <= _MOST_WEIGHTS:
         law = (
