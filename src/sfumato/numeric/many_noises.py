@@ -62,7 +62,12 @@ def half_widths_of_sums(noises: Sequence[IntegerNoise], weights: Floats, failure
         >>> half_widths_of_sums(counts, np.ones((1, 100)), Fraction(1, 20)).round(1).tolist()  # stddev 13.6
         [27.1]
     """
-    columns = {noise: np.array([one == noise for one in noises]) for noise in dict.fromkeys(noises) if noise.scale > 0}
+    columns: dict[IntegerNoise, list[int]] = {}
+    for place, noise in enumerate(noises):
+        if noise.scale > 0:
+            columns.setdefault(noise, []).append(place)
+    # All noises together lie within these, but for a ten-thousandth of the failures.
+    reaches = {one: len(own) * one.half_width(failure * _ALIAS / len(noises)) for one, own in columns.items()}
     found: Floats = np.zeros(len(weights))
     for place, row in enumerate(np.abs(weights)):
         widest = max((float(row[own].max()) * float(noise.scale) for noise, own in columns.items()), default=0.0)
@@ -72,8 +77,7 @@ def half_widths_of_sums(noises: Sequence[IntegerNoise], weights: Floats, failure
             sizes, times = np.unique(np.rint(row[own] / unit), return_counts=True)
             pairs = zip((sizes * unit).tolist(), times.tolist(), strict=True)
             parts += [(noise, size, number) for size, number in pairs if size]
-            # Rounding moves the sum by no more than this, but for a ten-thousandth of the failures.
-            moved += unit / 2 * int(own.sum()) * noise.half_width(failure * _ALIAS / len(noises))
+            moved += unit / 2 * reaches[noise]
         if len(parts) == 1 and parts[0][2] == 1:
             found[place] = half_width_of_sum(tuple(parts), failure)
         else:
