@@ -5,6 +5,7 @@ from tests.mutations.mutants import Mutant
 SIDES = "tests/attacks_on_questions/test_side_channels.py::"
 
 FREE = "tests/session/asking/test_free_answers.py::"
+STORED = "tests/session/asking/test_stored_sections.py::"
 
 MUTANTS = (
     Mutant(
@@ -85,19 +86,19 @@ MUTANTS = (
                 "!= (policy.version, policy.data_version):\n            pass",
             ),
         ),
-        tests=(f"{FREE}test_answers_about_other_data_or_declarations_are_not_used",),
+        tests=(f"{STORED}test_answers_about_other_data_or_declarations_are_not_used",),
     ),
     Mutant(
         name="answers about other declarations serve too",
         edits=(("session/asking/stored_sections.py", ".get(table.name) != declared:", ".get(table.name) is None:"),),
-        tests=(f"{FREE}test_answers_about_other_data_or_declarations_are_not_used",),
+        tests=(f"{STORED}test_answers_about_other_data_or_declarations_are_not_used",),
     ),
     Mutant(
         name="answers of other accounts serve too",
         edits=(
             ("session/asking/stored_sections.py", "or entry.account != planning.account:", "or entry.account is None:"),
         ),
-        tests=(f"{FREE}test_answers_of_other_accounts_are_not_used",),
+        tests=(f"{STORED}test_answers_of_other_accounts_are_not_used",),
     ),
     Mutant(
         name="a part of a partition serves the whole",
@@ -108,7 +109,7 @@ MUTANTS = (
                 "if one.linear.table == table.name)",
             ),
         ),
-        tests=(f"{FREE}test_a_part_of_a_partition_is_not_the_whole",),
+        tests=(f"{STORED}test_a_part_of_a_partition_is_not_the_whole",),
     ),
     Mutant(
         name="one draw counts twice",
