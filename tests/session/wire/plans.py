@@ -54,10 +54,10 @@ def of_analyst(name):
     (statement,) = (one for one in DOCUMENT["statement"] if one["name"] == name)
     declared = schema(statement["schema"]).policy(schema(statement["schema"]).rows)
     session = sf.Session(declared, budget=sf.NO_GUARANTEE, engine="reference")
-    question = session.query(statement["sql"])
-    planning = question.desk
     total = guarantee(SURE, statement.get("delta", 0))
     try:
+        question = session.query(statement["sql"])
+        planning = question.desk
         found = prepare(planning, question.relation.child, text=statement["sql"], total=total)
     except SfumatoError:
         return None
