@@ -16,12 +16,13 @@ from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.reference.relations import relation_rows
 from sfumato.engines.sampling import Sampling
 from sfumato.engines.sources.sources import ArrowData
-from sfumato.engines.sql.expressions.terms import column, select, table
+from sfumato.engines.sql.expressions.terms import select, table
 from sfumato.engines.sql.relations import lower_join, lower_relation, lower_semi_join, lower_window
 from sfumato.engines.sql.rows import SqlRelation
 from sfumato.errors import UnboundedSensitivityError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.relations import Join, JoinKind, RowFunction, RowWindow, SemiJoin, Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, integer, real, text
 from sfumato.query.values.cells import typed
@@ -33,7 +34,8 @@ def in_sql(relation, data):
     """The rows of a relation, the unit first."""
     engine = DuckDBEngine(data)
     rows = lower_relation(relation, engine._prepared.catalogue(relation), salt=SALT, sampling=Sampling.MD5)
-    query = select([column(name) for name in rows.selected], rows.query)
+    read = [rows.value(ColumnRef(name)) for name in rows.shape.columns]  # where a double stands for NULL, it says so
+    query = select([*rows.unit, *read], rows.query)
     found = engine._database.execute(sql(query)).fetchall()
     engine.close()
     return Counter(found)
