@@ -91,8 +91,8 @@ MUTANTS = (
         edits=(
             (
                 "numeric/many_noises.py",
-                "circle = far + _chernoff(parts, stddev, failure * _ALIAS) + ",
-                "circle = far + ",
+                "span = far + _chernoff(parts, stddev, failure * _ALIAS)",
+                "span = far",
             ),
         ),
         tests=("tests/numeric/test_many_noises.py",),

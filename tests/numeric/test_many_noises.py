@@ -7,7 +7,8 @@ from math import floor
 import numpy as np
 import pytest
 
-from sfumato.numeric.many_noises import LEAST_FAILURE, half_width_of_sum, half_widths_of_sums
+from sfumato.numeric import many_noises
+from sfumato.numeric.many_noises import LEAST_FAILURE, half_width_of_equals, half_widths_of_sums
 from sfumato.numeric.noise_sums import IntegerNoise
 
 
@@ -50,7 +51,9 @@ SUMS = {
 }
 
 
-@pytest.mark.parametrize("failure", [Fraction(1, 3), Fraction(1, 20), Fraction(1, 1000), Fraction(1, 10**5)])
+@pytest.mark.parametrize(
+    "failure", [Fraction(9, 10), Fraction(1, 3), Fraction(1, 20), Fraction(1, 1000), Fraction(1, 10**5)]
+)
 @pytest.mark.parametrize(("noises", "weights"), SUMS.values(), ids=SUMS)
 def test_sums_pass_it_no_oftener_than_is_said_and_a_bit_less_would_not_do(noises, weights, failure):
     (reach,) = half_widths_of_sums(noises, np.array([weights], dtype=float), failure)
@@ -77,7 +80,9 @@ def test_signs_and_the_order_of_noises_do_not_matter_and_noise_of_no_scale_adds_
 
 def test_of_one_noise_it_is_the_quantile_and_of_none_nothing():
     assert half_widths_of_sums([laplace(7)], np.array([[3.0], [0.0]]), Fraction(1, 20)).tolist() == [63.0, 0.0]
-    assert half_width_of_sum((), Fraction(1, 20)) == 0
+    assert half_widths_of_sums([], np.zeros((2, 0)), Fraction(1, 20)).tolist() == [0.0, 0.0]
+    assert half_width_of_equals(laplace(7), 1, Fraction(1, 20)) == 21
+    assert half_width_of_equals(laplace(0), 9, Fraction(1, 20)) == 0
 
 
 def test_weights_that_differ_by_rounding_alone_are_one_and_nothing_is_lost_by_it():
@@ -104,6 +109,29 @@ def test_thousands_of_small_parts_beside_a_large_one_need_little_memory():
     finally:
         tracemalloc.stop()
     assert most < 60e6
+
+
+def test_equal_noises_are_a_sum_with_equal_weights():
+    (reach,) = half_widths_of_sums([gaussian(3)] * 50, np.ones((1, 50)), Fraction(1, 20))
+    assert half_width_of_equals(gaussian(3), 50, Fraction(1, 20)) == pytest.approx(reach, rel=1e-4)
+
+
+def test_of_very_many_sums_it_is_a_bound(monkeypatch):
+    noises, weights = [laplace(2)] * 20, np.arange(1.0, 61).reshape(3, 20)
+    sharp = half_widths_of_sums(noises, weights, Fraction(1, 20))
+    monkeypatch.setattr(many_noises, "MOST_WORK", 1)
+    bounds = half_widths_of_sums(noises, weights, Fraction(1, 20))
+    assert (sharp * 1.2 < bounds).all()
+    assert (bounds < sharp * 1.6).all()
+
+
+def test_rare_noise_under_a_large_weight_needs_few_terms():
+    """The stddev is small beside the reach, so V is as wide as a series that is not too long allows."""
+    noises, weights = [laplace(Fraction(1, 14)), *[laplace(1)] * 8], np.array([[3000.0, *[0.5] * 8]])
+    for failure in (Fraction(1, 20), Fraction(1, 10**6)):
+        (reach,) = half_widths_of_sums(noises, weights, failure)
+        beyond = tails(noises, [6000, *[1] * 8])
+        assert beyond[floor(2 * reach)] <= float(failure)
 
 
 @pytest.mark.statistical

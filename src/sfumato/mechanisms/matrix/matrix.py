@@ -30,7 +30,7 @@ from sfumato.mechanisms.matrix.strategies import (
 )
 from sfumato.noise.uniform.integers import SAFE, Integers, largest
 from sfumato.numeric.distributions import discrete_laplace_variance, failure_probability
-from sfumato.numeric.many_noises import half_widths_of_sums
+from sfumato.numeric.many_noises import are_few, half_widths_of_sums
 from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.numeric.rationals import Number, positive, set_fields, sqrt_up
 from sfumato.numeric.rounding import RELATIVE_MARGIN, float_up, log_up
@@ -45,7 +45,6 @@ Noise: TypeAlias = Laplace | Gaussian
 _DUST: Final = 1e-12  # what is smaller, relative to its row, is an error of the pseudo-inverse
 _RESIDUAL: Final = 1e-9
 _LARGEST_MEASUREMENT: Final = 1 << 100  # beyond any count; a float holds it and what is computed from it
-_MOST_WEIGHTS: Final = 1 << 22
 _TILTS: Final = np.linspace(0.02, 0.98, 49)  # every one gives a bound; the best of them is within 1% of the best of all
 
 
@@ -268,7 +267,7 @@ def half_widths(weights: Floats, noise: Noise, *, confidence: Number) -> Floats:
         >>> half_widths(weights, Laplace(l1_sensitivity=1, epsilon="0.1"), confidence="0.95").round(1).tolist()
         [30.0, 41.2]
     """
-    if weights.size <= _MOST_WEIGHTS:
+    if are_few(*weights.shape):
         law = (
             IntegerNoise("laplace", noise.scale)
             if isinstance(noise, Laplace)

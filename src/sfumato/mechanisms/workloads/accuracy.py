@@ -16,15 +16,12 @@ from sfumato.mechanisms.workloads.components import Cells, Total
 from sfumato.mechanisms.workloads.planning import WorkloadPlan
 from sfumato.mechanisms.workloads.queries import Floats
 from sfumato.numeric.distributions import failure_probability
-from sfumato.numeric.many_noises import half_width_of_sum, half_widths_of_sums
+from sfumato.numeric.many_noises import are_few, half_width_of_equals, half_widths_of_sums
 from sfumato.numeric.noise_sums import IntegerNoise
 from sfumato.numeric.rationals import Number
 from sfumato.numeric.rounding import RELATIVE_MARGIN, float_up, log_up
 
 Noise: TypeAlias = Gaussian | GaussianNoise | Laplace
-
-MOST_WEIGHTS: Final = 1 << 22
-"""Of a group of answers, one for each answer and number: more are not computed."""
 
 _NARROWEST: Final = Fraction(1, 2)  # stddev, from which on normal distributions cover the noise
 _TILTS: Final = np.linspace(0.02, 0.98, 49)  # every one gives a bound; the best of them is within 1% of the best of all
@@ -46,7 +43,7 @@ def half_widths(plan: WorkloadPlan, group: int, squares: Floats, *, noise: Noise
         own = np.full(squares.shape, np.inf)
     elif isinstance(noise, Laplace) and multiplier is not None:
         own = _of_counts(noise, np.rint(squares * multiplier**2), confidence) / multiplier
-    elif isinstance(noise, Laplace) and squares.size * sum(each.size for each in measured) <= MOST_WEIGHTS:
+    elif isinstance(noise, Laplace) and are_few(squares.size, sum(each.size for each in measured)):
         weights = _weights(plan, group)
         law, failure = IntegerNoise("laplace", noise.scale), failure_probability(confidence)
         own = half_widths_of_sums((law,) * weights.shape[1], weights, failure).reshape(squares.shape)
@@ -102,6 +99,6 @@ def _of_counts(noise: Laplace, counts: Floats, confidence: Number) -> Floats:
     """A certain half-width of the sum of so many noises."""
     law, failure = IntegerNoise("laplace", noise.scale), failure_probability(confidence)
     alike, places = np.unique(counts, return_inverse=True)
-    widths = np.array([half_width_of_sum(((law, 1.0, int(count)),), failure) for count in alike])
+    widths = np.array([half_width_of_equals(law, int(count), failure) for count in alike])
     found: Floats = widths[places].reshape(counts.shape)
     return found

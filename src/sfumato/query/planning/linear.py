@@ -44,7 +44,7 @@ _MISTAKES: Final = (KeyError, TypeError, ValueError, ArithmeticError)
 _UNREADABLE: Final = ("a stored answer", "says of itself what this version cannot read")
 
 MOST_NUMBERS: Final = 4_000
-"""A workload that measures more numbers says nothing of other questions."""
+"""So many noisy numbers are combined at most; a workload that measures more says nothing of other questions."""
 
 MOST_TEXT: Final = 1 << 20
 """Nor does one whose strategy is longer than this when it is written."""

@@ -29,7 +29,7 @@ from sfumato.privacy.stored_names import Names
 from sfumato.query.analysis.cells import CellGroups, Group, Held, TableCells, Unknown, held_by
 from sfumato.query.model.schema import Table
 from sfumato.query.planning.auto_bounds import automatic
-from sfumato.query.planning.linear import LinearSection, linear_section
+from sfumato.query.planning.linear import MOST_NUMBERS, LinearSection, linear_section
 from sfumato.query.planning.plan import PrivatePlan, compile_plan
 from sfumato.query.planning.questions import Aggregate
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue, Estimator, Forecast
@@ -47,9 +47,6 @@ from sfumato.session.releases.releasing import Released
 
 MOST_CELLS: Final = 20_000
 """A question whose columns have more cells is not looked for in stored answers."""
-
-MOST_NUMBERS: Final = 4_000
-"""So many noisy numbers are combined at most."""
 
 _NEAR: Final = 1e-9  # relative: how exactly stored numbers must add up to what is asked
 _NOTHING: Final = 1e-12  # weights below it, relative to the largest, are rounding
@@ -258,17 +255,15 @@ class _System:
                 float(value) * resolution if known else None
                 for value, known in zip(weights @ self.values, is_known, strict=True)
             ),
-            reaches=lambda confidence: [resolution * self._reach(row, 1 - confidence) for row in weights],
+            reaches=lambda confidence: (resolution * self._reaches(weights, 1 - confidence)).tolist(),
             sources=frozenset(used),
         )  # fmt: skip
 
-    def _reach(self, weights: Floats, failure: Fraction) -> float:
-        """How far the noise of a weighted sum may move it."""
-        places = np.flatnonzero(weights)
-        if not len(places):
-            return 0.0
-        noises = [self.noises[place] for place in places]
-        return float(half_widths_of_sums(noises, weights[places][np.newaxis], failure)[0]) * (1 + _NEAR)
+    def _reaches(self, weights: Floats, failure: Fraction) -> Floats:
+        """How far the noise of each weighted sum may move it."""
+        used = np.flatnonzero(weights.any(axis=0))
+        noises = [self.noises[place] for place in used]
+        return half_widths_of_sums(noises, weights[:, used], failure) * (1 + _NEAR)
 
 
 def _chosen(

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, overload
 
-from sfumato.errors import ParameterError, SfumatoError
+from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.ledger.core.entry import PartitionPart
 from sfumato.numeric.rationals import Number, flag
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
@@ -182,7 +182,7 @@ class Question:
         """What stored answers would say instead; which is known by their noise alone."""
         if self.desk.ledger.oldest_key is None:
             return
-        with suppress(SfumatoError):
+        with suppress(NotPrivateError, ParameterError):  # they do not determine it
             errors = self.error_from_releases()
             if all(isfinite(one.half_width) for one in errors):
                 yield free_offer(errors, CONFIDENCE)
