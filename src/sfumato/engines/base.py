@@ -62,8 +62,9 @@ class Engine(Protocol):
     def sql(self, statement: Statement, /) -> str:
         """What `run` has a database run, for people to read, with `…` for salts; no data is read.
 
-        Tables have the names of the policy, also those that are prepared, and no buckets are shown. It is empty if the
-        engine runs no SQL.
+        Tables have the names of the policy, also those that are prepared, and no buckets are shown. Where a table is
+        stored so that a quicker form finds the same numbers, that is run and not shown. It is empty if the engine runs
+        no SQL.
         """
 
     def close(self) -> None:
