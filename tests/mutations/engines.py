@@ -51,14 +51,14 @@ MUTANTS = (
     ),
     Mutant(
         name="a unit keeps all of its groups",
-        edits=(("engines/reference/engine.py", "    if most is None:\n", "    if most is None or found:\n"),),
+        edits=(("engines/reference/groups.py", "    if most is None:\n", "    if most is None or found:\n"),),
         tests=("tests/query/test_tiny_databases.py",),
     ),
     Mutant(
         name="a unit keeps all of its rows",
         edits=(
             (
-                "engines/reference/engine.py",
+                "engines/reference/groups.py",
                 "return wanted if limit is None else min(wanted, limit - taken)",
                 "return wanted",
             ),
@@ -67,62 +67,62 @@ MUTANTS = (
     ),
     Mutant(
         name="each entry has the limit of all of them",
-        edits=(("engines/reference/engine.py", "        in_all[entry.unit] += rows\n", ""),),
+        edits=(("engines/reference/groups.py", "        in_all[entry.unit] += rows\n", ""),),
         tests=("tests/query/test_tiny_databases.py",),
     ),
     Mutant(
         name="sums are not scaled, only rows",
-        edits=(("engines/reference/engine.py", "    if counted <= allowed:\n", "    if counted or not counted:\n"),),
+        edits=(("engines/reference/groups.py", "    if counted <= allowed:\n", "    if counted or not counted:\n"),),
         tests=("tests/query/test_tiny_databases.py",),
     ),
     Mutant(
         name="scaled sums are rounded away from 0",
         edits=(
             (
-                "engines/reference/engine.py",
+                "engines/reference/groups.py",
                 "magnitude = abs(total) * allowed // counted",
                 "magnitude = -(-abs(total) * allowed // counted)",
             ),
         ),
-        tests=("tests/engines/reference/test_engine.py",),
+        tests=("tests/engines/reference/test_groups.py",),
     ),
     Mutant(
         name="groups above a limit are kept in the order of their names",
-        edits=(("engines/reference/engine.py", "rank=lambda g: (rank_hash(salt, g), *g[1:])", "rank=lambda g: g[1:]"),),
-        tests=("tests/engines/reference/test_engine.py",),
+        edits=(("engines/reference/groups.py", "rank=lambda g: (rank_hash(salt, g), *g[1:])", "rank=lambda g: g[1:]"),),
+        tests=("tests/engines/reference/test_groups.py",),
     ),
     Mutant(
         name="the groups with the most rows are kept",
         edits=(
             (
-                "engines/reference/engine.py",
+                "engines/reference/groups.py",
                 "    groups = {(entry.unit, *entry.place[:key_count]): None for entry in found}\n",
                 "    groups = {(entry.unit, *entry.place[:key_count]): -entry.rows for entry in found}\n",
             ),
             (
-                "engines/reference/engine.py",
+                "engines/reference/groups.py",
                 "rank=lambda g: (rank_hash(salt, g), *g[1:])",
                 "rank=lambda g: (groups[g], *g[1:])",
             ),
         ),
-        tests=("tests/engines/reference/test_engine.py",),
+        tests=("tests/engines/reference/test_groups.py",),
     ),
     Mutant(
         name="limits are used up in the order of the values",
         edits=(
             (
-                "engines/reference/engine.py",
+                "engines/reference/groups.py",
                 "key=lambda e: (rank_hash(salt, (e.unit, *e.place)), e.place)",
                 "key=lambda e: (e.sums, e.place)",
             ),
         ),
-        tests=("tests/engines/reference/test_engine.py",),
+        tests=("tests/engines/reference/test_groups.py",),
     ),
     Mutant(
         name="units are counted by their rows",
         edits=(
             (
-                "engines/reference/engine.py",
+                "engines/reference/groups.py",
                 "return len({entry.unit for entry, _ in group})",
                 "return sum(rows for _, rows in group)",
             ),
@@ -133,12 +133,12 @@ MUTANTS = (
         name="rows of no listed group are in some",
         edits=(
             (
-                "engines/reference/engine.py",
+                "engines/reference/groups.py",
                 "value is None or (listed is not None and value not in listed)",
                 "value is None",
             ),
         ),
-        tests=("tests/engines/reference/test_engine.py",),
+        tests=("tests/engines/reference/test_groups.py",),
     ),
     Mutant(
         name="a double beyond the range is a value",

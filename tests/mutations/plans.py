@@ -760,7 +760,7 @@ MUTANTS = (
         name="an image without the key join",
         edits=(
             (
-                "engines/reference/engine.py",
+                "engines/reference/groups.py",
                 "any(value is None or (listed is not None and value not in listed) for value, listed in keys)",
                 "any(value is None for value, _ in keys)",
             ),

@@ -1,4 +1,4 @@
-"""What entries and rows add in SQL is what `engines.reference.entries` says, in as many bits as it takes."""
+"""What entries and rows add in SQL is what `engines.reference.groups` says, in as many bits as it takes."""
 
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import database, run, values_of
 
 from sfumato.engines.duckdb.dialect import sql
-from sfumato.engines.reference.engine import amount, is_counted, scaled
+from sfumato.engines.reference.groups import amount, is_counted, scaled
 from sfumato.engines.sql.entries import ROWS, aggregate_names, aggregates, allowed_amount, whole_amount
 from sfumato.engines.sql.expressions.terms import column, function, select, table
 from sfumato.engines.sql.rows import SqlRelation

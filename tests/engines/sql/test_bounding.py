@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.engines.in_sql import database, run
 
 from sfumato.engines.duckdb.dialect import DUCKDB, IDIOMS, _Writer
-from sfumato.engines.reference.engine import Entry, allowances
+from sfumato.engines.reference.groups import Entry, allowances
 from sfumato.engines.sampling import Sampling
 from sfumato.engines.sql.bounding import ABOVE, ALLOWED, ENTRIES, Bounding, above, binding_limits, bounded, needs_order
 from sfumato.engines.sql.dialect import writing
