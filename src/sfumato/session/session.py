@@ -73,6 +73,8 @@ class Session(AccountView):
         ('ε 0.5', 'ε 0.5')
     """
 
+    _desk: Desk
+
     def __init__(
         self,
         policy: Policy | str | PathLike[str],
@@ -112,6 +114,11 @@ class Session(AccountView):
         several = places if len(set(places.values())) > 1 else {}
         desk = Desk(policy=known, engine=running, ledger=opened_ledger, account=known.dataset, places=several)
         super().__init__(desk, relations)
+
+    @property
+    def desk(self) -> Desk:
+        """What answers: for servers, which plan and charge in one process and run in another."""
+        return self._desk
 
     def prepare(self, table: str | None = None) -> Preparation:
         """Store a table, or all tables, in the engine's fastest form, and `check` them; for the owner only.

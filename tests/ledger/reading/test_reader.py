@@ -107,3 +107,21 @@ def test_time_never_goes_back_for_who_reads(store):
 def test_an_unknown_account_is_an_error(ledger):
     with pytest.raises(LedgerError, match="not open"):
         ledger.is_closed("nobody")
+
+
+def test_what_was_charged_for_an_open_reservation_is_found_however_far_back(ledger):
+    first = asked(ledger, question="first")
+    assert ledger.charged(first.request).question == "first"
+    for _ in range(150):
+        ledger.commit(reserve(ledger), key="k", answer=1)
+    found = ledger.charged(first.request)
+    assert (found.account, found.question, found.event, found.charge, found.body) == (
+        "people", "first", PureEvent("0.1"), PureDP("0.1"), "b",
+    )  # fmt: skip
+
+
+def test_nothing_is_charged_for_what_was_never_reserved_or_has_ended(ledger):
+    answered, abandoned = asked(ledger), reserve(ledger)
+    ledger.commit(answered, key="k", answer=1)
+    ledger.abandon(abandoned, reason="a test")
+    assert [ledger.charged(one) for one in (answered.request, abandoned.request, "f" * 32, "")] == [None] * 4

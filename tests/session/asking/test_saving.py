@@ -11,7 +11,8 @@ from tests.session.releases.test_streaming import ROWS, VISITS
 
 import sfumato as sf
 from sfumato.errors import EngineError, LedgerError, ParameterError, UnavailableError
-from sfumato.session.asking.saving import _heard, progress_shown
+from sfumato.session.asking.saving import _heard
+from sfumato.session.asking.shown import progress_shown
 from sfumato.session.releases.releasing import BATCH, ReleasedBatch
 
 SQL = "SELECT k, g, COUNT(*) AS n, AVG(v) AS m FROM visits GROUP BY k, g"
@@ -74,7 +75,7 @@ def test_an_answer_that_was_shown_is_saved_for_nothing_also_otherwise(tmp_path):
 
 def test_the_answer_is_kept_before_the_file_is_written(tmp_path, monkeypatch):
     db = opened(tmp_path / "ledger.db", budget=sf.ApproxDP(1_000, "1e-3"))
-    monkeypatch.setattr("sfumato.session.asking.question.write_answer", _fail)
+    monkeypatch.setattr("sfumato.session.asking.saving.write_answer", _fail)
     with pytest.raises(ZeroDivisionError):
         ask(db, tmp_path / "a.parquet")
     monkeypatch.undo()

@@ -8,20 +8,25 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.query.planned import PEOPLE, VISITS
+from tests.query.planned import PEOPLE, VISITS, N, relation_of
 from tests.session.desk import desk, rows
 from tests.session.stored_keys import BATCHES, CASES, curator
 from tests.session.wire.plans import of_batch, of_case
 from tests.sizes import FULL_SIZE
 
 from sfumato.errors import SfumatoError, TicketError
+from sfumato.ledger.core.entry import PartitionPart
 from sfumato.ledger.core.prices import require_price
 from sfumato.mechanisms.workloads.sensitivity import CellSensitivity, Measurement
 from sfumato.mechanisms.workloads.workload_mechanism import WorkloadMechanism
+from sfumato.privacy.guarantees import guarantee
 from sfumato.privacy.neighbors import REPLACE_ONE
 from sfumato.query.model.facts import Edition
 from sfumato.query.model.schema import Limits
-from sfumato.session.wire.tickets import decode_ticket, encode_ticket
+from sfumato.query.planning.questions import presented
+from sfumato.session.asking.execution import execute
+from sfumato.session.asking.planning import charge, prepare
+from sfumato.session.wire.tickets import decode_ticket, encode_ticket, require_charged
 
 CANARY = "canary in the query"
 """What stands in a text and may be in no error."""
@@ -39,6 +44,7 @@ def with_plan(ticket, plan):
 
 
 PLANNING, TICKET = of_case("groups")
+PART = PartitionPart(partition="0" * 32, value="'f'", max_parts_per_unit=1)
 
 
 def written(document):
@@ -230,3 +236,58 @@ def assert_refused_or_the_same(changed, text):
         assert encode_ticket(found) == changed
         assert (own.key, own.question, own.plan.charge) == (sent.key, sent.question, sent.plan.charge)
         require_price(own.plan.event, sent.plan.charge, planning.policy.neighboring_relation)
+
+
+# What the ledger says of a ticket
+
+
+def charged(epsilon="0.5"):
+    """A desk, a ticket that its ledger has charged, and the same as another process has it."""
+    curator = desk((PEOPLE, rows(PEOPLE, {"age": 30, "sex": "f"})), budget=guarantee(9))
+    prepared = prepare(curator, presented(relation_of(PEOPLE), keys=("sex",), statistics=(N,)).child, text=CANARY,
+                       total=guarantee(epsilon))  # fmt: skip
+    ticket = charge(curator, prepared)
+    return curator, ticket, decode_ticket(encode_ticket(ticket), curator)
+
+
+def test_a_ticket_that_the_ledger_has_charged_is_run():
+    curator, _, crossed = charged()
+    require_charged(crossed, curator.ledger)
+    execute(curator, crossed)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"request": "f" * 32}, {"account": "another"}],
+    ids=["a reservation that is not there", "another account"],
+)
+def test_a_ticket_that_the_ledger_does_not_know_is_refused(change):
+    curator, _, crossed = charged()
+    not_charged(replace(crossed, reservation=replace(crossed.reservation, **change)), curator.ledger)
+
+
+def test_a_ticket_of_a_reservation_for_another_query_is_refused():
+    curator, _, crossed = charged()
+    for epsilon in ("0.25", 1):
+        prepared = prepare(curator, crossed.prepared.plan.question, text=CANARY, total=guarantee(epsilon))
+        not_charged(replace(crossed, prepared=prepared), curator.ledger)
+    for other in ({"question": "0" * 64}, {"key": "2:0"}, {"part": PART}):
+        not_charged(replace(crossed, prepared=replace(crossed.prepared, **other)), curator.ledger)
+
+
+def test_a_ticket_runs_once():
+    curator, ticket, crossed = charged()
+    execute(curator, ticket)
+    not_charged(crossed, curator.ledger)
+
+
+def test_a_ticket_that_was_abandoned_is_refused():
+    curator, ticket, crossed = charged()
+    curator.ledger.abandon(ticket.reservation, reason="a test")
+    not_charged(crossed, curator.ledger)
+
+
+def not_charged(ticket, ledger):
+    with pytest.raises(TicketError, match="its reservation must be charged for this very query") as told:
+        require_charged(ticket, ledger)
+    assert CANARY not in str(told.value)

@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from sfumato.errors import LedgerError, ReservationError
+from sfumato.errors import LedgerCorruptError, LedgerError, ReservationError
 from sfumato.ledger.core.account import AccountState
 from sfumato.ledger.core.codec import decode_entry
 from sfumato.ledger.core.entry import Charge, Committed, Entry, Opened, Reserved, Shared
@@ -25,6 +25,9 @@ from sfumato.privacy.codec import Json
 from sfumato.privacy.events import Event
 
 T = TypeVar("T")
+
+_LATEST: Final = 64
+"""How many entries are read at once from the end on."""
 
 
 class LedgerReader:
@@ -105,6 +108,16 @@ class LedgerReader:
         """
         found = self._named(request_name(reservation.request))
         return found.answer if isinstance(found, Committed) else None
+
+    def charged(self, request: str) -> Reserved | None:
+        """What a reservation was charged for, as long as it waits for its answer; else None, or if there is none.
+
+        Raises:
+            LedgerCorruptError: It is not as it was written.
+        """
+        with self._exclusive():
+            replay = self._caught_up()
+            return self._charge_of(request, replay.chain) if request in replay.open_requests else None
 
     def flight(self, account: str, key: str) -> Flight | None:
         """Who is at work on the answer of an account under a key."""
@@ -262,6 +275,23 @@ class LedgerReader:
             current = self._caught_up()
             seal, at = self._follower.seal, self._now()
             return verified(self._store, self._key, current, seal, at, told, about=about).chain
+
+    def _charge_of(self, request: str, end: Chain) -> Reserved | None:
+        """What was charged for a reservation; looked for from the end on, as those without an answer are new."""
+        while end.length:
+            start = max(end.length - _LATEST, 0)
+            records = self._store.read(start, limit=end.length - start)
+            chain = Chain(length=start, head=records[0].previous if records else "")
+            for record in records:
+                chain = chain.follow(record)
+            if chain != end:
+                raise LedgerCorruptError(start)
+            for record in reversed(records):
+                entry = decode_entry(record.text) if request in record.text else None
+                if isinstance(entry, Reserved) and entry.request == request:
+                    return entry
+            end = Chain(length=start, head=records[0].previous)
+        return None
 
     def _read(self, account: str, view: Callable[[AccountState, int], T]) -> T:
         with self._exclusive():

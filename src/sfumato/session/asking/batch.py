@@ -12,7 +12,7 @@ from sfumato.query.planning.batch import BatchPlan
 from sfumato.query.printing.canonical import question_text
 from sfumato.query.statistics.estimates import Forecast
 from sfumato.query.statistics.measurements import Law
-from sfumato.session.asking.execution import Desk, answered
+from sfumato.session.asking.execution import Answering, answered
 from sfumato.session.asking.explain import explain
 from sfumato.session.asking.forecast import forecast
 from sfumato.session.asking.planning import Prepared, prepare_batch
@@ -150,7 +150,7 @@ class Batch:
         return f"<Batch: {'; '.join(one.text for one in self.questions)}>"
 
     @property
-    def _desk(self) -> Desk:
+    def _desk(self) -> Answering:
         return self.questions[0].desk
 
     @property

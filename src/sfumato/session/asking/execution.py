@@ -1,6 +1,7 @@
 """The half of a session with the engine: run what was charged, add noise, and store it before anybody sees it."""
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from sfumato.query.planning.plan import PrivatePlan, with_chosen_bounds
 from sfumato.query.statistics.measurements import Section
 from sfumato.session.asking import planning
 from sfumato.session.asking.answer_key import table_digest
+from sfumato.session.asking.explain import programs
 from sfumato.session.asking.planning import (
     AnyPrepared,
     Planning,
@@ -47,14 +49,40 @@ Keep: TypeAlias = Callable[[PrivatePlan, Section, Run, Stream], Json]
 """Releases a section and keeps it; what it gives back stands for it in the stored answer."""
 
 
+class Answering(Planning, ABC):
+    """A curator who plans and charges, and has charged queries run: here, or in another process that has the data."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def answer(self, ticket: Ticket, *, keep: Keep | None = None) -> dict[str, Any]:
+        """The stored answer to a charged query; arguments, results and errors are those of `execute`."""
+
+    @abstractmethod
+    def programs(self, plan: PrivatePlan) -> str:
+        """The SQL that an engine will run, as text.
+
+        Raises:
+            ParameterError: It is not known here.
+        """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk(Planning):
+class Desk(Answering):
     """All that a curator has at hand: what planning needs, and the engine with the data."""
 
     engine: Engine
 
+    def answer(self, ticket: Ticket, *, keep: Keep | None = None) -> dict[str, Any]:
+        """The stored answer to a charged query; see `execute`."""
+        return execute(self, ticket, keep=keep)
 
-def answered(desk: Desk, prepared: AnyPrepared, *, asked: Asked, keep: Keep | None = None) -> StoredAnswer:
+    def programs(self, plan: PrivatePlan) -> str:
+        """The SQL that the engine will run for each statement; no data is read."""
+        return programs(plan, self.engine)
+
+
+def answered(desk: Answering, prepared: AnyPrepared, *, asked: Asked, keep: Keep | None = None) -> StoredAnswer:
     """The answer to a question: the stored one for nothing, else one that is charged.
 
     Args:
@@ -72,7 +100,7 @@ def answered(desk: Desk, prepared: AnyPrepared, *, asked: Asked, keep: Keep | No
         if isinstance(charged, StoredAnswer):
             return charged
         try:
-            answer = execute(desk, charged, keep=keep)
+            answer = desk.answer(charged, keep=keep)
         except ReservationError:
             if not is_under_way(desk, prepared):
                 raise
@@ -80,13 +108,16 @@ def answered(desk: Desk, prepared: AnyPrepared, *, asked: Asked, keep: Keep | No
             return answer_to(desk, answer, asked=asked, paid=charged.reservation.request)
 
 
-def execute(desk: Desk, ticket: Ticket, *, keep: Keep | None = None) -> dict[str, Any]:
+def execute(
+    desk: Desk, ticket: Ticket, *, keep: Keep | None = None, ready: Callable[[], None] = lambda: None
+) -> dict[str, Any]:  # fmt: skip
     """Run the exact half, add noise, and keep the answer before anybody sees it.
 
     Args:
         desk: The session that answers.
         ticket: The charged query.
         keep: How a section is released and kept: as a whole, if left out.
+        ready: Called once data was read, before anybody can see that; it may wait, so that the time tells nothing.
 
     Returns:
         The stored answer: what each section released, and the receipt. It is the one that the ticket has already; or
@@ -105,13 +136,14 @@ def execute(desk: Desk, ticket: Ticket, *, keep: Keep | None = None) -> dict[str
         return readable(desk, ledger.answer_of(reservation))
     with _renewed(ledger, reservation):
         if desk.policy.shares_answers and ticket.prepared.part is None:
-            answer = _joined(desk, ticket)
+            answer = _joined(desk, ticket, ready)
             if answer is not None:
                 return answer
         try:
             answer = _drawn(desk, ticket, keep)
         except BaseException as error:
             cause = _cause(error)
+            ready()
             with suppress(SfumatoError):  # it stays charged all the same
                 if cause is None:
                     ledger.abandon(reservation, reason="it failed after it was charged")
@@ -120,6 +152,7 @@ def execute(desk: Desk, ticket: Ticket, *, keep: Keep | None = None) -> dict[str
             if cause is None:
                 raise
         else:
+            ready()
             return _committed(desk, ticket, answer)
     _LOG.error("account %s is suspended: a query failed while it read rows (%s)", desk.account, cause)
     raise UnavailableError
@@ -144,7 +177,7 @@ def _renewed(ledger: Ledger, reservation: Reservation) -> Iterator[None]:
         worker.join()
 
 
-def _joined(desk: Desk, ticket: Ticket) -> dict[str, Any] | None:
+def _joined(desk: Desk, ticket: Ticket, ready: Callable[[], None]) -> dict[str, Any] | None:
     """The answer that another account is about to have, or has by now, kept for this one; None if it has to work."""
     ledger, reservation = desk.ledger, ticket.reservation
     try:
@@ -153,6 +186,7 @@ def _joined(desk: Desk, ticket: Ticket) -> dict[str, Any] | None:
         first = ledger.first_answer(desk.account, ticket.prepared.key)
         if not isinstance(first, dict):
             return None
+        ready()
         return _committed(desk, ticket, own_answer(ticket.prepared, first, reservation))
     except BaseException:
         with suppress(SfumatoError):  # so that nobody waits for it

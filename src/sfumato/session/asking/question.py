@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import isfinite
 from os import PathLike
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.ledger.core.entry import PartitionPart
@@ -18,12 +18,11 @@ from sfumato.query.planning.plan import PrivatePlan
 from sfumato.query.planning.questions import Presented, by_first_rules
 from sfumato.query.statistics.estimates import Forecast
 from sfumato.query.statistics.measurements import Law
-from sfumato.session.asking.execution import Desk, answered, final_plan
-from sfumato.session.asking.explain import explain, free_offer, programs
+from sfumato.session.asking.execution import Answering, answered, final_plan
+from sfumato.session.asking.explain import explain, free_offer
 from sfumato.session.asking.forecast import forecast, least_epsilon
 from sfumato.session.asking.free_answers import FreeAnswer, free_answer
 from sfumato.session.asking.planning import Prepared, StoredAnswer, prepare
-from sfumato.session.asking.saving import SavedRelease, file_for, kept_in_files, progress_shown, write_answer
 from sfumato.session.asking.shown import (
     CONFIDENCE,
     asked_by,
@@ -31,11 +30,15 @@ from sfumato.session.asking.shown import (
     checked_size,
     free_release,
     notes_of,
+    progress_shown,
     receipt_of,
     release_of,
 )
 from sfumato.session.releases.release import Release
 from sfumato.session.releases.written import decode_released
+
+if TYPE_CHECKING:
+    from sfumato.session.asking.saving import SavedRelease
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -51,7 +54,7 @@ class Question:
 
     relation: Presented
     text: str
-    desk: Desk
+    desk: Answering
     part: PartitionPart | None = None
 
     def cost(self, *, epsilon: Number, delta: Number = 0, mechanism: Law | None = None) -> PureDP | ApproxDP:
@@ -101,7 +104,7 @@ class Question:
         """
         plan = self._prepared(epsilon, delta, mechanism).plan
         parts = [explain(plan, self.desk.policy, CONFIDENCE), *self._offer()]
-        return "\n".join([*parts, programs(plan, self.desk.engine)] if sql else parts)
+        return "\n".join([*parts, self.desk.programs(plan)] if sql else parts)
 
     def epsilon_for(
         self,
@@ -221,7 +224,7 @@ class Question:
         to: str | PathLike[str],
         progress: bool = False,
         idempotency_key: str | None = None,
-    ) -> SavedRelease: ...
+    ) -> "SavedRelease": ...
 
     def release(
         self,
@@ -235,7 +238,7 @@ class Question:
         to: str | PathLike[str] | None = None,
         progress: bool = False,
         idempotency_key: str | None = None,
-    ) -> Release | SavedRelease:
+    ) -> "Release | SavedRelease":
         """Charge the cost, read the data and return a noisy answer.
 
         An equivalent query returns the stored answer, at no cost.
@@ -267,11 +270,15 @@ class Question:
         if epsilon is None:
             epsilon = self.epsilon_for(error or {}, delta=delta, mechanism=mechanism, confidence=confidence)
         flag(progress, "progress")
-        path = None if to is None else file_for(to, self.relation, self.desk.policy)
+        path, keep = None, None
         prepared = self._prepared(epsilon, delta, mechanism)
         asked = asked_by(self.desk, idempotency_key, prepared, share)
         with progress_shown("groups released", shown=progress) as hear:
-            keep = None if path is None else kept_in_files(self.desk.ledger.attachments, hear)
+            if to is not None:
+                from sfumato.session.asking.saving import file_for, kept_in_files  # Arrow is loaded for files alone
+
+                path = file_for(to, self.relation, self.desk.policy)
+                keep = kept_in_files(self.desk.ledger.attachments, hear)
             found = answered(self.desk, prepared, asked=asked, keep=keep)
         if path is None:
             final = self._final(prepared.plan, found.answer)
@@ -293,7 +300,9 @@ class Question:
             first=by_first_rules(self.relation),
         )  # fmt: skip
 
-    def _saved(self, path: Path, plan: PrivatePlan, answered: StoredAnswer, confidence: Fraction) -> SavedRelease:
+    def _saved(self, path: Path, plan: PrivatePlan, answered: StoredAnswer, confidence: Fraction) -> "SavedRelease":
+        from sfumato.session.asking.saving import SavedRelease, write_answer  # as above
+
         answer, reused = answered.answer, answered.is_reused
         final, attachments = self._final(plan, answer), self.desk.ledger.attachments
         count, columns = write_answer(

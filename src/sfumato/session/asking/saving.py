@@ -5,7 +5,6 @@ be shown, and a file that is asked for again is the same, byte for byte.
 """
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -219,23 +218,3 @@ def _whole_file(path: Path) -> Iterator[Path]:
     finally:
         with suppress(FileNotFoundError):
             draft.unlink()
-
-
-@contextmanager
-def progress_shown(what: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Give a function that hears how many more there are.
-
-    Args:
-        what: What is counted.
-        shown: Whether anything is shown.
-    """
-    if not shown:
-        yield lambda _: None
-        return
-    from rich.console import Console  # loaded when it is shown
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # the same
-
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,} {task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(file=sys.stderr)) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda more: bar.update(task, advance=more)

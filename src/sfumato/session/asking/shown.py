@@ -1,6 +1,8 @@
 """What is asked and what is shown: checked parameters, who asks, and the release that a stored answer becomes."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
@@ -24,7 +26,7 @@ from sfumato.session.asking.planning import AnyPrepared, Planning, StoredAnswer
 from sfumato.session.releases.presenting import present
 from sfumato.session.releases.receipt import Receipt, receipt_from_dict
 from sfumato.session.releases.release import Binned, Release
-from sfumato.session.releases.stored import decode_section
+from sfumato.session.releases.written import decode_section
 from sfumato.version import __version__
 
 CONFIDENCE: Final = Fraction(95, 100)
@@ -155,3 +157,23 @@ def histograms_of(question: Presented) -> tuple[Binned, ...]:
             value = expression_sql(statistic.value)
             found.append(Binned(name=name, value=value, edges=statistic.edges, columns=columns))
     return tuple(found)
+
+
+@contextmanager
+def progress_shown(what: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Give a function that hears how many more there are.
+
+    Args:
+        what: What is counted.
+        shown: Whether anything is shown.
+    """
+    if not shown:
+        yield lambda _: None
+        return
+    from rich.console import Console  # loaded when it is shown
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # the same
+
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,} {task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(file=sys.stderr)) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda more: bar.update(task, advance=more)

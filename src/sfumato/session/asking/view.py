@@ -23,7 +23,7 @@ from sfumato.query.sql.options import Options, parse_options
 from sfumato.query.sql.parsing import statements_of
 from sfumato.query.sql.questions import parse_question
 from sfumato.session.asking.batch import Batch
-from sfumato.session.asking.execution import Desk
+from sfumato.session.asking.execution import Answering
 from sfumato.session.asking.planning import charged_part
 from sfumato.session.asking.question import Question
 from sfumato.session.releases.release import Release
@@ -41,7 +41,7 @@ class View:
         part: The part of a partition that is read; None: all people.
     """
 
-    def __init__(self, desk: Desk, tables: Mapping[str, Relation], part: PartitionPart | None = None) -> None:
+    def __init__(self, desk: Answering, tables: Mapping[str, Relation], part: PartitionPart | None = None) -> None:
         self._desk = desk
         self._tables = MappingProxyType(dict(tables))
         self._part = part
@@ -178,7 +178,9 @@ class Partition(Mapping[Key, View]):
         [McS09] Theorem 4.
     """
 
-    def __init__(self, desk: Desk, table: Table, *, by: str, values: tuple[Key, ...], max_parts_per_unit: int) -> None:
+    def __init__(
+        self, desk: Answering, table: Table, *, by: str, values: tuple[Key, ...], max_parts_per_unit: int
+    ) -> None:
         self._check(table, by, values, max_parts_per_unit)
         public: dict[str, Relation] = {
             other.name: Source(other) for other in desk.policy.tables.values() if other.is_public
@@ -232,7 +234,7 @@ class AccountView(View):
         tables: The relation behind each name.
     """
 
-    def __init__(self, desk: Desk, tables: Mapping[str, Relation]) -> None:
+    def __init__(self, desk: Answering, tables: Mapping[str, Relation]) -> None:
         super().__init__(desk, tables)
         self.policy = desk.policy
 
@@ -340,7 +342,7 @@ class AccountView(View):
     def __repr__(self) -> str:
         return f"<Account {self.account_name}: spent {self.spent} of {self.budget}, remaining {self.remaining}>"
 
-    def _below(self, name: str) -> Desk:
+    def _below(self, name: str) -> Answering:
         wanted = 'text without a slash, such as "ann"'
         if not of_kind(name, "name", str, wanted) or "/" in name:
             raise ParameterError("name", name, f"must be {wanted}")

@@ -19,10 +19,8 @@ from sfumato.session.releases.releasing import BATCH, Numbers, Released, Release
 from sfumato.session.releases.written import decode_released
 
 
-def decode_section(document: Any, attachments: Attachments) -> Released:
-    """What a section released, from an entry or from the file beside the ledger that it names."""
-    if "attached" not in document:
-        return decode_released(document)
+def attached_section(document: Any, attachments: Attachments) -> Released:
+    """What a section released, from the file beside the ledger that an entry names."""
     batches = [batch.released for batch in section_batches(document, attachments)]
     groups = (group for batch in batches for group in batch.groups)
     measured = zip(*(batch.measured for batch in batches), strict=True)

@@ -5,6 +5,7 @@ from datetime import date, datetime
 from itertools import chain
 from typing import Any
 
+from sfumato.ledger.keeping.attachments import Attachments
 from sfumato.privacy.codec import Json
 from sfumato.privacy.formats import uncollected
 from sfumato.query.model.schema import Key
@@ -38,6 +39,15 @@ def decode_released(document: Any) -> Released:
         groups=tuple([tuple(group if is_plain else map(_decode_key, group)) for group in groups]),
         measured=tuple([tuple(map(tuple, rows)) for rows in document["measured"]]),
     )
+
+
+def decode_section(document: Any, attachments: Attachments) -> Released:
+    """What a section released, from an entry or from the file beside the ledger that it names."""
+    if "attached" not in document:
+        return decode_released(document)
+    from sfumato.session.releases.stored import attached_section  # Arrow is loaded for files alone
+
+    return attached_section(document, attachments)
 
 
 def _are_plain(groups: Iterable[Iterable[Any]]) -> bool:

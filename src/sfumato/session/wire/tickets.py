@@ -4,7 +4,7 @@
 question in it: tables, statements, sensitivities, the classes of mechanisms and what they hide, hash, key and event
 follow from the question, and the charge covers the event. So a text that was changed on its way is refused, or it asks
 another question under another name, which no ledger has charged. Whether the ledger has charged the reservation is for
-the ledger to say.
+the ledger to say: `require_charged` asks it.
 
 Proof: proofs/session/wire/tickets.md.
 """
@@ -17,6 +17,7 @@ from sfumato.errors import TicketError
 from sfumato.ledger.core.entry import PartitionPart
 from sfumato.ledger.core.prices import require_price
 from sfumato.ledger.core.reservations import Reservation
+from sfumato.ledger.ledger import Ledger
 from sfumato.mechanisms.additive.gaussian import Gaussian, GaussianNoise
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
@@ -109,6 +110,29 @@ def decode_ticket(text: str, planning: Planning) -> Ticket:
     if names != (ticket.prepared.question, ticket.prepared.key):
         raise TicketError("hash and key", "must be those of its plan under the policy of this process")
     return ticket
+
+
+def require_charged(ticket: Ticket, ledger: Ledger) -> None:
+    """Refuse a ticket whose very query the ledger has not charged, or has an answer to: before data is read.
+
+    Args:
+        ticket: What `decode_ticket` gave.
+        ledger: The authority on what was charged.
+
+    Raises:
+        TicketError: It is not charged; or it was answered, or abandoned, by now.
+    """
+    prepared, request = ticket.prepared, ticket.reservation.request
+    found = ledger.charged(request)
+    claimed = (
+        ticket.reservation.account, prepared.question, prepared.plan.event, prepared.plan.charge, prepared.part,
+        prepared.key,
+    )  # fmt: skip
+    known = None if found is None else (
+        found.account, found.question, found.event, found.charge, found.part, found.key,
+    )  # fmt: skip
+    if known != claimed:
+        raise TicketError("reservation", "must be charged for this very query, and wait for its answer")
 
 
 def _made_again(claim: Ticket, planning: Planning) -> Iterator[Ticket]:
