@@ -6,8 +6,41 @@ SIDES = "tests/attacks_on_questions/test_side_channels.py::"
 
 FREE = "tests/session/asking/test_free_answers.py::"
 STORED = "tests/session/asking/test_stored_sections.py::"
+DRY = "tests/session/test_dry_run.py::"
 
 MUTANTS = (
+    Mutant(
+        name="a dry run opens the sources",
+        edits=(
+            (
+                "session/dry_run.py",
+                "    engine = MadeUpEngine(policy)\n",
+                (
+                    "    from sfumato.session.opening.opening import open_engines, open_sources, places_of\n"
+                    "    places = places_of(policy, engine='duckdb')\n"
+                    "    sources = open_sources(policy, places)\n"
+                    "    engine = open_engines(sources, engine='duckdb', places=places, options={})\n"
+                ),
+            ),
+        ),
+        tests=(f"{DRY}test_no_source_is_opened",),
+    ),
+    Mutant(
+        name="a dry run charges the account",
+        edits=(
+            (
+                "session/dry_run.py",
+                "ledger = Ledger(MemoryStore())\n    ledger.open_account(opened)",
+                "ledger = planning.ledger",
+            ),
+        ),
+        tests=(f"{DRY}test_no_account_is_charged_and_none_has_to_be_able_to_pay",),
+    ),
+    Mutant(
+        name="a receipt of a dry run states the version of the data",
+        edits=(("session/dry_run.py", "replace(planning.policy, data_version=MADE_UP)", "planning.policy"),),
+        tests=(f"{DRY}test_an_answer_says_that_it_is_made_up",),
+    ),
     Mutant(
         name="rows that are not listed are in no cell",
         edits=(
