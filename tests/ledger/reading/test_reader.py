@@ -113,7 +113,7 @@ def test_what_was_charged_for_an_open_reservation_is_found_however_far_back(ledg
     first = asked(ledger, question="first")
     assert ledger.charged(first.request).question == "first"
     for _ in range(150):
-        ledger.commit(reserve(ledger), key="k", answer=1)
+        ledger.commit(reserve(ledger, "0.001"), key="k", answer=1)
     found = ledger.charged(first.request)
     assert (found.account, found.question, found.event, found.charge, found.body) == (
         "people", "first", PureEvent("0.1"), PureDP("0.1"), "b",
