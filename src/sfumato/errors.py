@@ -20,6 +20,7 @@
         LedgerMissingError            there is no ledger with this name, or only its key
         UnitChangedError              a table has another unit in the ledger: account, table, was, is_now
         LedgerCorruptError            an entry does not verify: index
+      BusyError                       too many queries at once: what, retry_after
       TicketError                     a ticket from another process cannot be run: part, requirement
       EntropyError                    no secure randomness; nothing was released
 
@@ -221,6 +222,14 @@ class LedgerCorruptError(LedgerError):
     def __init__(self, index: int, requirement: str = "its hash does not match its content") -> None:
         self.index = index
         super().__init__(f"entry {index}", f"{requirement}. Nothing is released; restore a good copy")
+
+
+class BusyError(SfumatoError):
+    """Too many queries at once; nothing was charged for this one."""
+
+    def __init__(self, what: str, retry_after: int) -> None:
+        self.what, self.retry_after = what, retry_after
+        super().__init__(f"too many {what}; nothing was charged. Try again in {retry_after} s")
 
 
 class TicketError(SfumatoError):

@@ -24,7 +24,7 @@ from sfumato.query.model.schema import Column, Limits, Table
 from sfumato.query.policy.policy import Policy, SourceFacts
 from sfumato.session.asking.execution import Desk
 from sfumato.session.asking.preparation import Preparation, typical_errors
-from sfumato.session.asking.view import AccountView
+from sfumato.session.asking.view import AccountView, relations_of
 from sfumato.session.opening.examination import examined, violations
 from sfumato.session.opening.lineage import identities, protected
 from sfumato.session.opening.opening import (
@@ -32,7 +32,6 @@ from sfumato.session.opening.opening import (
     open_engines,
     open_sources,
     places_of,
-    relations_of,
     with_public_keys,
 )
 

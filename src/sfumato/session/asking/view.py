@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias
 
-from sfumato.errors import LedgerError, ParameterError
+from sfumato.errors import LedgerError, ParameterError, PolicyError, SfumatoError
 from sfumato.ledger.core.entry import Opened, PartitionPart
 from sfumato.ledger.core.windows import Window
 from sfumato.noise.entropy import random_bytes
@@ -17,11 +17,12 @@ from sfumato.privacy.neighbors import EachRow
 from sfumato.query.model.relations import PeoplePart, Relation, Source
 from sfumato.query.model.schema import Key, Table
 from sfumato.query.planning.questions import Presented, with_intervals
+from sfumato.query.policy.policy import Policy
 from sfumato.query.printing.describe import described
 from sfumato.query.python.frame import Frame
 from sfumato.query.sql.options import Options, parse_options
 from sfumato.query.sql.parsing import statements_of
-from sfumato.query.sql.questions import parse_question
+from sfumato.query.sql.questions import parse_question, parse_view
 from sfumato.session.asking.batch import Batch
 from sfumato.session.asking.execution import Answering
 from sfumato.session.asking.planning import charged_part
@@ -352,3 +353,18 @@ class AccountView(View):
         if not is_one_of(name, self.policy.tables):
             raise ParameterError("table", name, f"must be one of: {', '.join(self.policy.tables)}")
         return self.policy.tables[name]
+
+
+def relations_of(policy: Policy) -> Mapping[str, Relation]:
+    """What each table and each view of a policy is called in queries.
+
+    Raises:
+        PolicyError: A view does not parse, or means nothing.
+    """
+    relations: dict[str, Relation] = {name: Source(table) for name, table in policy.tables.items()}
+    for name, sql in policy.views.items():
+        try:
+            relations[name] = parse_view(sql, relations)
+        except SfumatoError as error:
+            raise PolicyError(f"views.{name}", str(error)) from None
+    return relations

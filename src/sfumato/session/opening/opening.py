@@ -1,4 +1,4 @@
-"""From what an owner declares to what a session works with: sources, an engine, public keys, relations by name."""
+"""From what an owner declares to what a session works with: sources, an engine, public keys."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -19,12 +19,11 @@ from sfumato.engines.registry import (
     text_columns_of,
 )
 from sfumato.engines.sources.sources import Opened, keeps_rows
-from sfumato.errors import ParameterError, PolicyError, SfumatoError
-from sfumato.query.model.relations import Relation, Source
+from sfumato.errors import ParameterError, PolicyError
+from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Column, Key, Table
 from sfumato.query.model.statement import KeyColumn, RowCount, Statement
 from sfumato.query.policy.policy import Place, Policy, SourceFacts
-from sfumato.query.sql.questions import parse_view
 from sfumato.session.opening.snapshots import require_snapshot
 
 _NO_SALT: Final = "0" * 32  # nothing of a public table is sampled
@@ -137,21 +136,6 @@ def _keys(policy: Policy, origin: Place, engine: Engine) -> tuple[Key, ...]:
     found = engine.run(Statement(rows=rows, keys=by_column, measures=(RowCount(),)), salt=_NO_SALT)
     keys: Sequence[Any] = found.open_for_noise().keys[0]  # of one kind, and so in order
     return tuple(sorted(keys))
-
-
-def relations_of(policy: Policy) -> Mapping[str, Relation]:
-    """What each table and each view of a policy is called in queries.
-
-    Raises:
-        PolicyError: A view does not parse, or means nothing.
-    """
-    relations: dict[str, Relation] = {name: Source(table) for name, table in policy.tables.items()}
-    for name, sql in policy.views.items():
-        try:
-            relations[name] = parse_view(sql, relations)
-        except SfumatoError as error:
-            raise PolicyError(f"views.{name}", str(error)) from None
-    return relations
 
 
 def _check_options(options: object) -> None:
