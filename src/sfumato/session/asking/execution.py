@@ -54,6 +54,13 @@ class Answering(Planning, ABC):
 
     __slots__ = ()
 
+    def expect(self, prepared: AnyPrepared) -> None:
+        """Be ready to answer a query, before it is charged.
+
+        Raises:
+            SfumatoError: It could not be answered now; nothing was charged.
+        """
+
     @abstractmethod
     def answer(self, ticket: Ticket, *, keep: Keep | None = None) -> dict[str, Any]:
         """The stored answer to a charged query; arguments, results and errors are those of `execute`."""
@@ -96,6 +103,7 @@ def answered(desk: Answering, prepared: AnyPrepared, *, asked: Asked, keep: Keep
         ReservationError: The key was used for another query, or for one that failed.
     """
     while True:
+        desk.expect(prepared)
         charged = charge(desk, prepared, asked=asked)
         if isinstance(charged, StoredAnswer):
             return charged
@@ -134,7 +142,7 @@ def execute(
     ledger, reservation = desk.ledger, ticket.reservation
     if reservation.is_answered:
         return readable(desk, ledger.answer_of(reservation))
-    with _renewed(ledger, reservation):
+    with renewed(ledger, reservation):
         if desk.policy.shares_answers and ticket.prepared.part is None:
             answer = _joined(desk, ticket, ready)
             if answer is not None:
@@ -159,7 +167,7 @@ def execute(
 
 
 @contextmanager
-def _renewed(ledger: Ledger, reservation: Reservation) -> Iterator[None]:
+def renewed(ledger: Ledger, reservation: Reservation) -> Iterator[None]:
     """Inside, the ledger is told three times a lease that somebody is at work."""
     is_over = Event()
 

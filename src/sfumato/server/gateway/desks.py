@@ -1,0 +1,158 @@
+"""The datasets as a gateway knows them: it plans and charges by what the worker declared, and has tickets run there."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from types import MappingProxyType
+from typing import Any
+
+from sfumato.errors import ParameterError, SfumatoError, TicketError, UnavailableError
+from sfumato.ledger.ledger import Ledger
+from sfumato.query.model.relations import Relation
+from sfumato.query.planning.plan import PrivatePlan
+from sfumato.server.config import Curator, Dataset
+from sfumato.server.work.channel import Line, sealed
+from sfumato.session.asking.execution import Answering, Keep, renewed
+from sfumato.session.asking.planning import AnyPrepared, Planning, Ticket, readable, stored
+from sfumato.session.asking.view import AccountView, relations_of
+from sfumato.session.wire.policies import Declarations, decode_declarations
+from sfumato.session.wire.tickets import encode_ticket
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteDesk(Answering):
+    """Plans and charges here, and has charged queries run by the process that holds the data.
+
+    Attributes:
+        line: The way to that process.
+        told: Hears how often the time class of an answer had to be doubled.
+    """
+
+    line: Line = field(compare=False)
+    told: Callable[[int], None] = field(compare=False, default=lambda _: None)
+
+    def expect(self, prepared: AnyPrepared) -> None:
+        """Take a place in the queue before anything is charged, unless there is an answer."""
+        if stored(self, prepared) is None:
+            self.line.enter()
+
+    def answer(self, ticket: Ticket, *, keep: Keep | None = None) -> dict[str, Any]:
+        """The answer that the worker left in the ledger; see `execution.execute`."""
+        if keep is not None:
+            raise ParameterError("to", "a file", "is not written here; take the answer, and save it")
+        ledger, reservation = self.ledger, ticket.reservation
+        if not reservation.is_answered:
+            message = sealed(ledger.key, "run", self.account, encode_ticket(ticket))
+            try:
+                with renewed(ledger, reservation):
+                    done = self.line.run(message)
+                self.told(int(done.get("doublings", 0)))
+            except SfumatoError:
+                # Sent twice under one key: whoever was first has answered for both.
+                if ledger.answer_of(reservation) is None:
+                    raise
+        answer = ledger.answer_of(reservation)
+        return readable(self, ledger.answer(self.account, ticket.prepared.key) if answer is None else answer)
+
+    def programs(self, plan: PrivatePlan) -> str:
+        """Not known here: engines are where the data are."""
+        raise ParameterError("sql", True, f"is known where the data are, not here; {len(plan.sections)} statements run")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """A dataset as it is now.
+
+    Attributes:
+        dataset: How the curator's file declares it.
+        declared: What the worker knows of its policy.
+        planning: Plans under the account of the dataset.
+        relations: The relation behind each name.
+    """
+
+    dataset: Dataset
+    declared: Declarations
+    planning: Planning
+    relations: Mapping[str, Relation]
+
+
+class Datasets:
+    """All datasets of a curator, as the worker has declared them last.
+
+    Args:
+        curator: What the curator's file declares.
+        ledger: Where spending and answers are kept.
+    """
+
+    def __init__(self, curator: Curator, ledger: Ledger) -> None:
+        self._curator, self._ledger = curator, ledger
+        self._known: dict[str, tuple[tuple[int, int], Served]] = {}
+        self._lock = Lock()
+
+    def served(self, name: str) -> Served:
+        """A dataset as it is now.
+
+        Raises:
+            UnavailableError: The worker has not opened it yet.
+        """
+        place = self._curator.declarations(name)
+        try:
+            found = place.stat()
+            stamp = (found.st_mtime_ns, found.st_ino)
+            with self._lock:
+                known = self._known.get(name)
+                if known is None or known[0] != stamp:
+                    known = self._known[name] = stamp, self._read(name, place.read_text("utf-8"))
+        except (OSError, TicketError):
+            raise UnavailableError from None
+        return known[1]
+
+    def line(self, name: str) -> Line:
+        """A way to the worker, for one query of a dataset."""
+        return Line(self._curator.socket, name)
+
+    def view(self, name: str, account: str, line: Line, told: Callable[[int], None]) -> AccountView:
+        """A dataset as an account asks it.
+
+        Args:
+            name: The dataset.
+            account: The charged account, in full.
+            line: The way to the worker.
+            told: Hears how often the time class of an answer had to be doubled.
+
+        Raises:
+            UnavailableError: The worker has not opened the dataset yet.
+            SfumatoError: There is no such account.
+        """
+        served = self.served(name)
+        planning = served.planning
+        desk = RemoteDesk(
+            policy=planning.policy,
+            ledger=planning.ledger,
+            account=account,
+            places=planning.places,
+            line=line,
+            told=told,
+        )
+        return AccountView(desk, served.relations)
+
+    def publish(self, name: str, version: str) -> None:
+        """Have the worker open the data at a new version.
+
+        Raises:
+            SfumatoError: It cannot be opened; the version before stays.
+        """
+        line = self.line(name)
+        try:
+            line.run(sealed(self._ledger.key, "publish", version))
+        finally:
+            line.close()
+
+    def _read(self, name: str, text: str) -> Served:
+        declared = decode_declarations(text, self._ledger)
+        policy = declared.policy()
+        planning = Planning(policy=policy, ledger=self._ledger, account=policy.dataset, places=declared.places)
+        return Served(
+            dataset=self._curator.datasets[name], declared=declared, planning=planning,
+            relations=MappingProxyType(dict(relations_of(policy))),
+        )  # fmt: skip
