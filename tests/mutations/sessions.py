@@ -7,8 +7,43 @@ SIDES = "tests/attacks_on_questions/test_side_channels.py::"
 FREE = "tests/session/asking/test_free_answers.py::"
 STORED = "tests/session/asking/test_stored_sections.py::"
 DRY = "tests/session/test_dry_run.py::"
+FORMATS = "tests/session/releases/test_formats.py::"
 
 MUTANTS = (
+    Mutant(
+        name="a formula is written to CSV as it is",
+        edits=(
+            ("session/releases/formats.py", "if value.startswith(_FORMULAS) else value", "if not value else value"),
+        ),
+        tests=(f"{FORMATS}test_a_text_that_a_spreadsheet_would_run_begins_with_an_apostrophe",),
+    ),
+    Mutant(
+        name="texts in CSV are quoted only where commas need it",
+        edits=(("session/releases/formats.py", "quoting=csv.QUOTE_NONNUMERIC", "quoting=csv.QUOTE_MINIMAL"),),
+        tests=(f"{FORMATS}test_text_is_quoted_so_that_no_other_separator_makes_a_formula_of_it",),
+    ),
+    Mutant(
+        name="why a document is no release is said in its own words",
+        edits=(
+            (
+                "session/releases/formats.py",
+                "        return _refused(_NO_RELEASE)",
+                "        return _refused(f'{_NO_RELEASE}{sys.exc_info()[1]}')",
+            ),
+        ),
+        tests=(f"{FORMATS}test_what_is_no_release_is_refused_in_constant_words",),
+    ),
+    Mutant(
+        name="a document may say more than a release",
+        edits=(
+            (
+                "session/releases/documents.py",
+                "is_as_written = encode_release(release) == document",
+                "is_as_written = True",
+            ),
+        ),
+        tests=("tests/session/releases/test_documents.py::test_what_is_not_as_it_was_written_is_refused",),
+    ),
     Mutant(
         name="a dry run opens the sources",
         edits=(
@@ -35,6 +70,11 @@ MUTANTS = (
             ),
         ),
         tests=(f"{DRY}test_no_account_is_charged_and_none_has_to_be_able_to_pay",),
+    ),
+    Mutant(
+        name="a dry run makes as many rows as a join has",
+        edits=(("session/dry_run.py", ", salt=salt, most=MOST_ROWS)", ", salt=salt)"),),
+        tests=(f"{DRY}test_a_join_that_makes_many_rows_is_refused_before_it_makes_them",),
     ),
     Mutant(
         name="a receipt of a dry run states the version of the data",

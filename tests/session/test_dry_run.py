@@ -9,18 +9,18 @@ from tests.attacks_on_questions.databases import databases
 from tests.attacks_on_questions.questions import QUESTIONS
 from tests.session.desk import SURE, desk, rows
 
-from sfumato.errors import BudgetExceededError, NotPrivateError
+from sfumato.errors import BudgetExceededError, NotPrivateError, ParameterError
 from sfumato.ledger.core.entry import Opened
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import PureDP
+from sfumato.query.model.schema import PUBLIC, Table, boolean
 from sfumato.query.policy.policy import Policy, SourceFacts
 from sfumato.session.asking.planning import Planning
-from sfumato.session.asking.view import AccountView
+from sfumato.session.asking.view import AccountView, relations_of
 from sfumato.session.dry_run import MADE_UP, NOTE, as_made_up, dry_run_desk
 from sfumato.session.opening.made_up import MadeUpTables
-from sfumato.session.opening.opening import relations_of
 
 
 def gateway(policy, **more):
@@ -115,6 +115,15 @@ def test_what_is_refused_is_refused():
     apart = gateway(nowhere(*CLINIC), places={"patients": "a", "visits": "b", "drugs": "b", "wards": "b"})
     with pytest.raises(NotPrivateError, match="different engines"):
         dry(apart).sql("SELECT COUNT(*) AS n FROM patients JOIN visits USING (patient)", epsilon=1)
+
+
+def test_a_join_that_makes_many_rows_is_refused_before_it_makes_them():
+    flags = Table(name="flags", columns={"urgent": boolean()}, unit=PUBLIC, matches={("urgent",): 1_000})
+    view = dry(gateway(nowhere(*CLINIC, flags)))
+    joins = [f"JOIN flags AS f{n} ON f{n}.urgent = v.urgent" for n in range(2)]
+    assert view.sql(f"SELECT COUNT(*) AS n FROM visits AS v {joins[0]}", epsilon=1)
+    with pytest.raises(ParameterError, match="too large for a dry run"):
+        view.sql(f"SELECT COUNT(*) AS n FROM visits AS v {' '.join(joins)}", epsilon=1)
 
 
 IN_A_GATEWAY = """

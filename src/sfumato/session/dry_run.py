@@ -10,6 +10,7 @@ from typing import Final
 from sfumato.engines.base import ExactGroups
 from sfumato.engines.reference.groups import exact_groups
 from sfumato.engines.reference.relations import relation_rows
+from sfumato.errors import ParameterError
 from sfumato.ledger.core.entry import Opened
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.stores.memory import MemoryStore
@@ -29,6 +30,10 @@ NOTE: Final = f"{MADE_UP}: this is a dry run; no data was read and nothing was s
 """What is said of an answer from made-up rows."""
 
 
+MOST_ROWS: Final = 20_000
+"""How many rows a join of made-up rows may make, so that no dry run takes much time or memory."""
+
+
 class MadeUpEngine:
     """Computes statements over made-up rows in plain Python.
 
@@ -43,8 +48,16 @@ class MadeUpEngine:
         self._tables = MadeUpTables(policy)
 
     def run(self, statement: Statement, *, salt: str) -> Secret[ExactGroups]:
-        """See `Engine.run`."""
-        rows = relation_rows(statement.rows, self._tables.rows, salt=salt)
+        """See `Engine.run`.
+
+        Raises:
+            ParameterError: A join makes too many rows; that depends on the policy and the query alone.
+        """
+        try:
+            rows = relation_rows(statement.rows, self._tables.rows, salt=salt, most=MOST_ROWS)
+        except OverflowError:
+            requirement = "is too large for a dry run; join on columns that match fewer rows, or ask for its error"
+            raise ParameterError("question", f"a join of more than {MOST_ROWS:,} made-up rows", requirement) from None
         return Secret(exact_groups(statement, rows, salt=salt))
 
     def sql(self, _: Statement) -> str:

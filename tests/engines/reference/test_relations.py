@@ -61,6 +61,15 @@ def select(child, **columns):
     return Select(child, tuple(columns.items()))
 
 
+def test_a_join_makes_as_many_rows_as_it_may_or_none():
+    joined = Join(left=Select(VISITS, (("k", column("k")),)), right=CODES, on=(("k", "code"),))
+    rows = {"visits": visits(("a", "x", 1, 0.5), ("b", "x", 2, 1.5)), "codes": [{"code": "x", "n": 1}]}
+    asked = Filter(joined, Compare(Comparison.LESS, column("n"), TWO))
+    assert len(relation_rows(asked, lambda table: rows[table.name], salt=SALT, most=2)) == 2
+    with pytest.raises(OverflowError):
+        relation_rows(asked, lambda table: rows[table.name], salt=SALT, most=1)
+
+
 def test_a_filter_keeps_the_rows_for_which_its_condition_is_true():
     rows = visits(("a", "x", 1, 0.5), ("a", None, 2, None), ("b", "y", 3, 1.5))
     kept = found(Filter(VISITS, Compare(Comparison.LESS, column("k"), Literal("y"))), visits=rows)

@@ -7,6 +7,7 @@ combination of keys, its values folded exactly.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Final, TypeAlias, assert_never
 
 from sfumato.engines.sampling import least, rank_hash
@@ -58,40 +59,43 @@ Folding: TypeAlias = Callable[[list[Cell]], Cell]
 _NO_SALT = ""  # which rows match has to be the same in every question
 
 
-def relation_rows(relation: Relation, read: Reader, *, salt: str) -> list[OwnedRow]:
+def relation_rows(relation: Relation, read: Reader, *, salt: str, most: int | None = None) -> list[OwnedRow]:
     """The rows of a relation that `shape_of` accepts.
 
     Args:
         relation: What is asked for.
         read: Gives the typed rows of a table.
         salt: By which `BoundRows` samples.
+        most: How many rows a join may make; None: as many as it makes. It is for rows that are nobody's: that there
+            are more is told.
+
+    Raises:
+        OverflowError: A join would make more.
     """
+    rows = partial(relation_rows, read=read, salt=salt, most=most)
     match relation:
         case Source(table):
             return source_rows(table, read)
         case PeoplePart():
             return _part(relation, source_rows(relation.child.table, read))
         case Filter():
-            return _filtered(relation, relation_rows(relation.child, read, salt=salt))
+            return _filtered(relation, rows(relation.child))
         case Select():
-            return _selected(relation, relation_rows(relation.child, read, salt=salt))
+            return _selected(relation, rows(relation.child))
         case Distinct(child):
-            return list({_values(owned): owned for owned in relation_rows(child, read, salt=salt)}.values())
+            return list({_values(owned): owned for owned in rows(child)}.values())
         case BoundRows():
-            return _bounded(relation, relation_rows(relation.child, read, salt=salt), salt)
+            return _bounded(relation, rows(relation.child), salt)
         case Grouped():
-            return folded_rows(relation, relation_rows(relation.child, read, salt=salt))
+            return folded_rows(relation, rows(relation.child))
         case RowWindow():
-            return ordered_rows(relation, relation_rows(relation.child, read, salt=salt))
+            return ordered_rows(relation, rows(relation.child))
         case SemiJoin():
-            sides = [relation_rows(side, read, salt=salt) for side in (relation.child, relation.other)]
-            return semi_joined_rows(relation, *sides)
+            return semi_joined_rows(relation, rows(relation.child), rows(relation.other))
         case Join():
-            sides = [relation_rows(side, read, salt=salt) for side in (relation.left, relation.right)]
-            return joined_rows(relation, *sides)
+            return joined_rows(relation, rows(relation.left), rows(relation.right), most=most)
         case UnionAll() | Intersect() | Except():
-            sides = [relation_rows(side, read, salt=salt) for side in (relation.left, relation.right)]
-            return _combined(relation, *_alike(relation, *sides))
+            return _combined(relation, *_alike(relation, rows(relation.left), rows(relation.right)))
         case _:
             assert_never(relation)
 
@@ -206,12 +210,16 @@ def _values(owned: OwnedRow) -> tuple[Cell, ...]:
     return (unit, *row.values())
 
 
-def joined_rows(join: Join, left: list[OwnedRow], right: list[OwnedRow]) -> list[OwnedRow]:
+def joined_rows(
+    join: Join, left: list[OwnedRow], right: list[OwnedRow], *, most: int | None = None
+) -> list[OwnedRow]:  # fmt: skip
     """Each row of the left side with each of its partners; of a left join, one without any with NULLs."""
     key_left, key_right = _keys(join.left, join.right, join.on)
     partners: dict[Key, list[Row]] = defaultdict(list)
     for owned in right:
         partners[key_right(owned)].append(owned[1])
+    if most is not None and sum(len(_met(partners, key_left(owned))) for owned in left) > most:
+        raise OverflowError
     alone: list[Row] = [dict.fromkeys(shape_of(join.right).columns)] if join.kind is JoinKind.LEFT else []
     return [
         (unit, {**row, **other}) for unit, row in left for other in _met(partners, key_left((unit, row))) or alone

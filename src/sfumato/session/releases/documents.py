@@ -19,7 +19,9 @@ from sfumato.session.releases.receipt import receipt_from_dict
 from sfumato.session.releases.release import Binned, Release
 
 VERSION: Final = 1
-_MISTAKES: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+MISTAKES: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What is raised where a document is read, or its release used, that nobody wrote with `encode_release`."""
 
 
 def encode_release(release: Release) -> dict[str, Json]:
@@ -77,7 +79,7 @@ def decode_release(document: Any) -> Release:
             histograms=tuple(map(_decode_histogram, document["histograms"])),
         )  # fmt: skip
         is_as_written = encode_release(release) == document
-    except _MISTAKES:
+    except MISTAKES:
         is_as_written = False
     if not is_as_written:
         raise ParameterError("release", "a document", "must be a release written by this package")
