@@ -4,6 +4,7 @@ from tests.mutations.mutants import Mutant
 
 NODES = "tests/session/wire/test_nodes.py::"
 REFUSALS = "tests/session/wire/test_refusals.py::"
+HOSTILE = "tests/query/python/test_rebuilding.py::"
 AGAIN = "tests/query/planning/test_again.py::"
 STRATEGIES = "tests/mechanisms/workloads/test_codec.py::test_what_is_no_strategy_is_refused"
 
@@ -175,5 +176,224 @@ MUTANTS = (
         name="a node may name one after it",
         edits=(("session/wire/nodes.py", "not 0 <= inner < len(self._made)", "not inner < len(self._made)"),),
         tests=(f"{NODES}test_a_text_that_is_no_ticket_is_refused",),
+    ),
+    Mutant(
+        name="a question brings its own tables",
+        edits=(
+            (
+                "query/python/rebuilding.py",
+                "if tables.get(table.name) != table:",
+                "if table.name not in tables:",
+            ),
+            (
+                "query/python/rebuilding.py",
+                "return Source(tables[table.name])",
+                "return claim",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="a question is whatever was built of its text",
+        edits=(
+            (
+                "session/wire/questions.py",
+                "if not is_as_sent:",
+                "if not text:",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="a question may have constants of any size",
+        edits=(
+            (
+                "query/python/rebuilding.py",
+                "            literal(expression.value)\n",
+                "            pass\n",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="a question groups by units, too",
+        edits=(
+            (
+                "query/python/rebuilding.py",
+                "return grouped(rebuilt_rows(child, tables), keys, columns, used=keys)",
+                "return replace(claim, child=rebuilt_rows(child, tables))",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="a question samples units as it likes",
+        edits=(
+            (
+                "session/wire/questions.py",
+                "tuple(one for one in get_args(Relation) if one not in OF_SESSIONS)",
+                "get_args(Relation)",
+            ),
+            (
+                "query/python/rebuilding.py",
+                "            raise NotPrivateError(\n",
+                "            return claim\n            raise NotPrivateError(\n",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_what_only_sessions_make_is_neither_written_nor_read",),
+    ),
+    Mutant(
+        name="windows over the rows of a unit need no order",
+        edits=(
+            (
+                "query/planning/windows.py",
+                "    if not order:",
+                "    if order is None:",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="ranks may be of a value",
+        edits=(
+            (
+                "query/planning/windows.py",
+                "if (value is None) is (function in _OF_VALUES):",
+                "if value is None and function in _OF_VALUES:",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="LAG goes as far as anybody likes",
+        edits=(
+            (
+                "query/planning/windows.py",
+                "if not (0 <= distance <= MAX_PLACES if function in _GO else distance == 1):",
+                "if distance < 0:",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="windows over answers are whatever was sent",
+        edits=(
+            (
+                "query/planning/questions.py",
+                "        check_window(window)\n",
+                "        pass\n",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="windows over answers need no order",
+        edits=(
+            (
+                "query/planning/windows.py",
+                "if function not in WITH_FRAMES and not window.order:",
+                "if window.order is None:",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="NTILE makes as many parts as anybody likes",
+        edits=(
+            (
+                "query/planning/windows.py",
+                "if not least <= window.number <= most:",
+                "if not least <= window.number:",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="frames reach as far as anybody likes",
+        edits=(
+            (
+                "query/planning/windows.py",
+                "any(not 0 <= end <= MAX_ROWS_AWAY for end in ends)",
+                "any(end is None for end in ends)",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="a count of rows has a value that nobody reads",
+        edits=(
+            (
+                "query/analysis/shape.py",
+                "if column.fold is Fold.COUNT_ROWS and column.value is None:",
+                "if column.fold is Fold.COUNT_ROWS:",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="bounds may have any number of digits",
+        edits=(
+            (
+                "query/statistics/statistic.py",
+                "bounds = stated(self.bounds)",
+                "bounds = self.bounds",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="edges may have any number of digits",
+        edits=(
+            (
+                "query/statistics/histograms.py",
+                "place_of(_edge(edge)) for",
+                "place_of(edge) for",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="limits may say nothing",
+        edits=(
+            (
+                "query/planning/questions.py",
+                "if limits == Limits():",
+                "if limits is None:",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="answers show any number of rows",
+        edits=(
+            (
+                "query/planning/questions.py",
+                "not 0 <= value <= MAX_SHOWN:",
+                "value < 0:",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="names of columns may be no text",
+        edits=(
+            (
+                "query/analysis/shape.py",
+                '{unicode_text(name, "columns").lower() for name in names}',
+                "{name.lower() for name in names}",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_tree_that_nothing_here_builds_is_refused",),
+    ),
+    Mutant(
+        name="a choice may have no cases",
+        edits=(
+            (
+                "query/model/expressions.py",
+                "        if not self.branches:",
+                "        if self.branches is None:",
+            ),
+        ),
+        tests=(f"{HOSTILE}test_a_choice_without_cases_is_none",),
     ),
 )

@@ -1,8 +1,14 @@
 """Tickets of all sorts of plans, each with the half of a session that made it."""
 
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from fractions import Fraction
 from functools import cache
+from inspect import signature
 from random import Random
+from types import UnionType
+from typing import Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from tests.acceptance.made_up import DOCUMENT, schema
 from tests.attacks_on_questions.clinic import clinic, ordinary, town, townsfolk
@@ -15,6 +21,7 @@ from tests.strategies import policy as random_policy
 
 import sfumato as sf
 from sfumato.errors import SfumatoError
+from sfumato.mechanisms.workloads.strategies import Strategy
 from sfumato.privacy.guarantees import guarantee
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.facts import Edition
@@ -23,9 +30,13 @@ from sfumato.query.planning.questions import presented
 from sfumato.query.policy.policy import SourceFacts
 from sfumato.query.statistics.counts import CountDistinct, CountRows
 from sfumato.query.statistics.means import Mean, Sum
+from sfumato.query.statistics.measurements import Output
 from sfumato.query.statistics.quantiles import Percentile
+from sfumato.query.statistics.registry import OUTPUTS, STATISTICS
+from sfumato.query.statistics.statistic import Statistic
 from sfumato.session.asking.planning import prepare, prepare_batch
 
+ROLES = {Statistic: STATISTICS, Output: OUTPUTS}
 SURE = 10**9
 ENDS = (Fraction(-2), Fraction(7))
 ANALYSTS = [one["name"] for one in DOCUMENT["statement"] if one["expect"] == "answer"]
@@ -110,3 +121,26 @@ def of_chance(seed):
         return planning, charge(planning, prepare(planning, asked.child, text="by chance", total=total))
     except SfumatoError:
         return None
+
+
+def reachable(declared, found=None):
+    """All classes that a declared type may hold."""
+    found = set() if found is None else found
+    if isinstance(declared, TypeVar):
+        inner = declared.__constraints__
+    elif get_origin(declared) in {Union, UnionType, tuple} or (get_origin(declared) or declared) is Mapping:
+        inner = get_args(declared)
+    elif get_origin(declared) is Literal or declared in found or declared is Strategy:  # has a codec of its own
+        return found
+    else:
+        kind = get_origin(declared) or declared
+        inner = ROLES.get(kind, ())
+        if is_dataclass(kind) and kind not in found:
+            found.add(kind)
+            own, hints = {field.name for field in fields(kind)}, get_type_hints(kind)
+            inner = [hints[name] for name in signature(kind).parameters if name in own]
+        elif isinstance(kind, type) and issubclass(kind, Enum):
+            found.add(kind)
+    for one in inner:
+        reachable(one, found)
+    return found

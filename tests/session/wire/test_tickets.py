@@ -1,36 +1,35 @@
 """Tickets cross to another process and mean there what they meant here; what was changed on the way is refused."""
 
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from enum import Enum
 from fractions import Fraction
-from inspect import isabstract, signature
+from inspect import isabstract
 from random import Random
-from types import UnionType
-from typing import Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import pytest
 from tests.query.planned import PEOPLE, VISITS
 from tests.session.desk import charge, rows
 from tests.session.stored_keys import BATCHES, CASES
 from tests.session.test_random_batches import COLUMNS, drawn, question
-from tests.session.wire.plans import ANALYSTS, ATTACKED, of_analyst, of_attack, of_batch, of_case, of_chance, of_view
+from tests.session.wire.plans import (
+    ANALYSTS,
+    ATTACKED,
+    of_analyst,
+    of_attack,
+    of_batch,
+    of_case,
+    of_chance,
+    of_view,
+    reachable,
+)
 from tests.sizes import FULL_SIZE
 
 import sfumato as sf
-from sfumato.mechanisms.workloads.strategies import Strategy
 from sfumato.noise import entropy
 from sfumato.privacy.guarantees import NO_GUARANTEE, guarantee
 from sfumato.query.model.facts import Edition
 from sfumato.query.planning import batch
-from sfumato.query.statistics.measurements import Output
-from sfumato.query.statistics.registry import OUTPUTS, STATISTICS
-from sfumato.query.statistics.statistic import Statistic
 from sfumato.session.asking.execution import execute
 from sfumato.session.asking.planning import Ticket, prepare, prepare_batch
 from sfumato.session.wire.tickets import CLASSES, WORDS, decode_ticket, encode_ticket
-
-ROLES = {Statistic: STATISTICS, Output: OUTPUTS}
 
 
 def crossed(planning, ticket):
@@ -44,30 +43,8 @@ def crossed(planning, ticket):
 # What may be in a ticket
 
 
-def reachable(declared, found):
-    """All classes that a declared type may hold."""
-    if isinstance(declared, TypeVar):
-        inner = declared.__constraints__
-    elif get_origin(declared) in {Union, UnionType, tuple} or (get_origin(declared) or declared) is Mapping:
-        inner = get_args(declared)
-    elif get_origin(declared) is Literal or declared in found or declared is Strategy:  # has a codec of its own
-        return
-    else:
-        kind = get_origin(declared) or declared
-        inner = ROLES.get(kind, ())
-        if is_dataclass(kind) and kind not in found:
-            found.add(kind)
-            own, hints = {field.name for field in fields(kind)}, get_type_hints(kind)
-            inner = [hints[name] for name in signature(kind).parameters if name in own]
-        elif isinstance(kind, type) and issubclass(kind, Enum):
-            found.add(kind)
-    for one in inner:
-        reachable(one, found)
-
-
 def test_every_class_that_a_ticket_can_hold_is_listed_and_no_other():
-    found = set()
-    reachable(Ticket, found)
+    found = reachable(Ticket)
     assert found == {*CLASSES, *WORDS}
     assert len(CLASSES) == len(set(CLASSES))
     assert not any(map(isabstract, CLASSES))

@@ -37,7 +37,7 @@ from sfumato.query.model.relations import (
     Source,
     UnionAll,
 )
-from sfumato.query.model.schema import Table
+from sfumato.query.model.schema import Table, unicode_text
 from sfumato.query.model.statement import HOW_TO_BOUND, steps_of
 
 
@@ -194,7 +194,7 @@ def _present(shape: Shape, names: Iterable[str]) -> Shape:
 def _check_names(names: list[str]) -> None:
     if not names:
         raise ParameterError("columns", names, "must be at least one")
-    if len({name.lower() for name in names}) != len(names):  # engines ignore case
+    if len({unicode_text(name, "columns").lower() for name in names}) != len(names):  # engines ignore case
         raise ParameterError("columns", names, "must have names that differ in more than case")
 
 
@@ -345,10 +345,10 @@ def _in_order(window: RowWindow, shape: Shape) -> Shape:
 
 def _folded(column: Folded, shape: Shape, most: int | None) -> Facts:
     """What is known of a fold of at most `most` rows."""
-    if column.fold is Fold.COUNT_ROWS:
+    if column.fold is Fold.COUNT_ROWS and column.value is None:
         return _counted(1, most)
-    if column.value is None:
-        raise ParameterError(column.fold.value, None, "must aggregate the values of an expression")
+    if column.value is None or column.fold is Fold.COUNT_ROWS:
+        raise ParameterError(column.fold.value, column.name, "must aggregate the values of an expression")
     facts = shape.facts(column.value)
     match column.fold:
         case Fold.COUNT | Fold.COUNT_DISTINCT:

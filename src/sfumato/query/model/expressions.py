@@ -80,10 +80,18 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The value of the first branch whose condition is true, else the default."""
+    """The value of the first branch whose condition is true, else the default.
+
+    Raises:
+        ParameterError: There are no branches: SQL has no such CASE.
+    """
 
     branches: "tuple[tuple[Expression, Expression], ...]"
     default: "Expression"
+
+    def __post_init__(self) -> None:
+        if not self.branches:
+            raise ParameterError("CASE", "no branches", "must have at least one WHEN … THEN …")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,14 @@ from sfumato.query.model.kinds import Kind
 from sfumato.query.model.relations import INTERVAL_ENDS, Filter, GroupBy, Relation
 from sfumato.query.model.schema import Limits, unicode_text
 from sfumato.query.planning.grouping import check_whole_groups, checked_sets, with_listed_keys
-from sfumato.query.planning.windows import OrderKey, Window, window_facts
+from sfumato.query.planning.windows import OrderKey, Window, check_window, window_facts
 from sfumato.query.statistics.statistic import Statistic, number_facts
 
 MAX_COLUMNS: Final = 1_000
 """How many columns an answer may have."""
+
+MAX_SHOWN: Final = 10**9
+"""The most rows that LIMIT and OFFSET can name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +124,12 @@ def presented(  # noqa: PLR0913 # a whole question, each part by name
     outputs += [part for _, window in windows for part in (*window.arguments, *window.places)]
     check_size(child, *statistic_values, *outputs, *(() if having is None else (having,)))
     shape = shape_of(child)
-    group_by = GroupBy(child, keys, labels, checked_sets(keys, sets))
+    group_by = GroupBy(child, keys, () if labels == keys else labels, checked_sets(keys, sets))
     _check_keys(group_by)
     for name, statistic in statistics:
         statistic.check(name, shape)
-    if limits is not None and shape.metric is not Metric.UNITS:
-        raise ParameterError("limits", "of a unit", "belong to rows that have owners; each row is a unit here")
+    if limits is not None:
+        check_limits(limits, shape.metric)
     if consistent:
         check_whole_groups(child, limits)
         group_by = replace(group_by, child=with_listed_keys(group_by, statistics))
@@ -137,6 +140,18 @@ def presented(  # noqa: PLR0913 # a whole question, each part by name
         aggregate, columns=columns, having=having, windows=windows, order=order,
         limit=None if limit is None else _count(limit, "limit"), offset=_count(offset, "offset"), consistent=consistent,
     )  # fmt: skip
+
+
+def check_limits(limits: Limits, metric: Metric) -> None:
+    """Refuse limits of a unit that say nothing, or are asked of rows without owners.
+
+    Raises:
+        ParameterError: They are such.
+    """
+    if metric is not Metric.UNITS:
+        raise ParameterError("limits", "of a unit", "belong to rows that have owners; each row is a unit here")
+    if limits == Limits():
+        raise ParameterError("limits", "no limit", "must state at least one, such as groups=3")
 
 
 def folded_question(question: Aggregate) -> Aggregate:
@@ -286,6 +301,8 @@ def _check_presentation(
     order: tuple[OrderKey, ...],
 ) -> None:
     """What is shown is made of what is released."""
+    for _, window in windows:
+        check_window(window)
     seen = _with_windows(facts, windows)
     for _, expression in columns:
         facts_of(expression, seen)
@@ -296,6 +313,6 @@ def _check_presentation(
 
 
 def _count(value: object, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ParameterError(name, value, "must be a whole number of at least 0")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_SHOWN:
+        raise ParameterError(name, value, f"must be a whole number of at least 0, and at most {MAX_SHOWN:,}")
     return value

@@ -9,13 +9,13 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import is_one_of, listed, of_kind
 from sfumato.numeric.rationals import Number, positive
 from sfumato.query.analysis.bounding import narrowed
-from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.analysis.shape import shape_of
 from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import ColumnRef
 from sfumato.query.model.relations import fresh
 from sfumato.query.model.schema import Limits
 from sfumato.query.planning.grouping import cube, folded, grouped, rollup, with_columns
-from sfumato.query.planning.questions import presented
+from sfumato.query.planning.questions import check_limits, presented
 from sfumato.query.python.row_steps import RowSteps, column_name
 from sfumato.query.statistics.statistic import Statistic, Value
 
@@ -55,10 +55,7 @@ class Frame(RowSteps[Q]):
             ParameterError: Each row is a unit, or no bound is given.
         """
         asked = Limits(max_rows_per_unit=rows, max_groups_per_unit=groups, max_rows_per_group_per_unit=rows_per_group)
-        if self.shape.metric is not Metric.UNITS:
-            raise ParameterError("per_unit", "limits", "belong to rows that have owners")
-        if asked == Limits():
-            raise ParameterError("per_unit", "no limit", "must state at least one, such as groups=3")
+        check_limits(asked, self.shape.metric)
         return type(self)(self.relation, self.ask, narrowed(asked, self.limits))
 
     def group_by(self, *keys: Value, **named: Value) -> "Groups[Q]":

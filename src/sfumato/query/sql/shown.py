@@ -14,7 +14,7 @@ from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.model.expressions import And, ColumnRef, Condition, Expression, children, columns_of
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.relations import fresh
-from sfumato.query.planning.questions import Presented, presented, shown_facts
+from sfumato.query.planning.questions import MAX_SHOWN, Presented, presented, shown_facts
 from sfumato.query.planning.windows import OrderKey, Window, window_facts
 from sfumato.query.sql.context import Context, name_of, same
 from sfumato.query.sql.expressions.scalars import Scalars
@@ -23,9 +23,6 @@ from sfumato.query.sql.parsing import require_only, shown, unnested
 from sfumato.query.sql.refusals import one_of
 from sfumato.query.sql.statistics import has_aggregate, is_aggregate
 from sfumato.query.sql.windows import ordered_by, window_of
-
-MAX_SHOWN: Final = 10**9
-"""The most rows that LIMIT and OFFSET can name."""
 
 _OF_ANSWERS: Final = frozenset({"expressions", "from_", "where", "with_", "order", "limit", "offset"})
 """What a SELECT may say that only shows what another one releases."""

@@ -10,16 +10,23 @@ from sqlglot import exp
 
 from sfumato.errors import NotPrivateError, ParameterError
 from sfumato.query.analysis.shape import Metric
-from sfumato.query.analysis.units import NO_TIES, UNIT, determines_unit, ties_of
+from sfumato.query.analysis.units import NO_TIES, determines_unit, ties_of
 from sfumato.query.model.expressions import ColumnRef, Expression, IsNull, Null
-from sfumato.query.model.relations import Relation, RowFunction, RowWindow, Select, fresh
-from sfumato.query.planning.windows import MAX_ROWS_AWAY, OrderKey, RowsFrame, Window, WindowFunction
+from sfumato.query.model.relations import Relation, RowFunction, Select, fresh
+from sfumato.query.planning.windows import (
+    MAX_PLACES,
+    MAX_ROWS_AWAY,
+    WITH_FRAMES,
+    OrderKey,
+    RowsFrame,
+    Window,
+    WindowFunction,
+    check_window,
+    row_window,
+)
 from sfumato.query.sql.context import Context, Scope, Visible, name_of, scope_of, unit_columns
 from sfumato.query.sql.expressions.scalars import Scalars
 from sfumato.query.sql.parsing import require_only, shown, unnested
-
-MAX_PLACES: Final = 1_000
-"""How many rows LAG and LEAD may go, and how many parts NTILE may make."""
 
 _RANKS: Final[Mapping[type[exp.Expr], WindowFunction]] = {
     exp.RowNumber: WindowFunction.ROW_NUMBER, exp.Rank: WindowFunction.RANK, exp.DenseRank: WindowFunction.DENSE_RANK,
@@ -87,16 +94,10 @@ def window_of(scalars: Scalars, node: exp.Window) -> Window:
             made = Window(function=WindowFunction.NTILE, number=count, partition=partition, order=keys)
         case _:
             made = _of_frame(scalars, node, partition, keys)
-    if made.function not in _WITH_FRAMES and node.args.get("spec") is not None:
+    if made.function not in WITH_FRAMES and node.args.get("spec") is not None:
         raise NotPrivateError(shown(node), "this function has no frame", "Leave ROWS out.")
-    if made.function in _IN_ORDER and not keys:
-        raise ParameterError(made.function.value.upper(), shown(node), "must say the order of rows: OVER (ORDER BY …)")
+    check_window(made)
     return made
-
-
-_WITH_FRAMES: Final = frozenset({*_OF_ONE.values(), WindowFunction.COUNT})
-_IN_ORDER: Final = frozenset({*_RANKS.values(), *_MOVES.values(), WindowFunction.NTILE})
-"""What means nothing without ORDER BY."""
 
 
 def _moved(
@@ -202,20 +203,16 @@ def _with_row_window(context: Context, scope: Scope, node: exp.Window) -> tuple[
     scalars = context.of_rows(scope)
     order = node.args.get("order")
     keys = () if order is None else order_keys(scalars, order)
-    if not keys:
-        raise ParameterError(function.value.upper(), shown(node), "must say the order of rows: OVER (… ORDER BY …)")
     columns = _Columns(scope)
     within = [columns.of(scalars.lower(part)) for part in node.args.get("partition_by") or []]
     _require_unit(scope, within, node)
     ordered = tuple((columns.of(key.value), key.descending) for key in keys)
     value = columns.of(scalars.lower(called.this)) if called.this else None
     offset = called.args.get("offset")
-    ties = ties_of(scope.relation)
     label = fresh(name_of(node), [*columns.names, *(visible.label for visible in scope.visible)])
-    made = RowWindow(
-        child=columns.relation, name=label, function=function, value=value, order=ordered,
+    made = row_window(
+        columns.relation, name=label, function=function, value=value, order=ordered, within=within,
         distance=1 if offset is None else scalars.whole(offset, lower=0, upper=MAX_PLACES, name="offset"),
-        within=tuple(dict.fromkeys(name for name in within if UNIT not in ties.get(name, NO_TIES))),
     )  # fmt: skip
     return scope_of(made, [*scope.visible, Visible("", label, label, merged=True)], shown_as=shown(node)), label
 

@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, exact
 from sfumato.privacy.stored_names import Names
+from sfumato.query.analysis.shape import Shape
 from sfumato.query.handles.columns import expression_of
 from sfumato.query.model.expressions import Call, Expression, Literal
+from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.statistics.means import mean_recipe
 from sfumato.query.statistics.recipes import GroupedRows, Recipe
@@ -43,6 +45,10 @@ class AbsoluteDeviation(Statistic):
     def sql(self, values: Sequence[str]) -> str:
         """As a function that SQL does not have."""
         return f"AVG_ABS_DEV({values[0]}, {number_sql(self.around)})"
+
+    def check_parameters(self, name: str, shape: Shape, facts: Sequence[Facts]) -> None:
+        """Refuse a constant of thousands of digits."""
+        exact(self.around, "around")
 
     def recipe(self, rows: GroupedRows, name: str) -> Recipe:
         """That of the mean of distances."""

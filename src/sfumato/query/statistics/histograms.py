@@ -57,11 +57,11 @@ class Histogram(Statistic):
         return (number_facts(Kind.INTEGER),) * (len(self.edges) - 1)
 
     def check_parameters(self, name: str, shape: Shape, facts: Sequence[Facts]) -> None:
-        """The edges are of the kind of the values, at least two, and ascend."""
+        """The edges are of the kind of the values, of few digits, at least two, and ascend."""
         if {type(edge) for edge in self.edges} - {_EDGES.get(facts[0].kind, Fraction)}:
             shown = ", ".join(map(_edge_sql, self.edges))
             raise ParameterError("edges", shown, f"must be of the kind of the values, {facts[0].kind}")
-        places = [place_of(edge) for edge in self.edges]
+        places = [place_of(_edge(edge)) for edge in self.edges]
         bins = tuple(pairwise(places))
         if not bins or any(low >= high for low, high in bins):
             requirement = "must be at least two, in ascending order"

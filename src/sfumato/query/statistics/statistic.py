@@ -148,8 +148,8 @@ class BoundedStatistic(Statistic):
         """The statistic with other bounds."""
 
     def check_parameters(self, name: str, shape: Shape, facts: Sequence[Facts]) -> None:
-        """Refuse bounds in the wrong order."""
-        bounds = self.bounds
+        """Refuse bounds in the wrong order, or of thousands of digits."""
+        bounds = stated(self.bounds)
         if bounds is not None and bounds is not AUTO and not bounds[0] < bounds[1]:
             shown = (str(bounds[0]), str(bounds[1]))
             raise ParameterError(f"bounds of {name}", shown, "must have the lower bound below the upper bound")
