@@ -35,7 +35,7 @@ def csv_text(release: Release) -> str:
     Text is quoted, numbers are not. Days and times are in ISO 8601, truths are `true` and `false`; NULL and empty text
     are both `""`. Lines end in ``\r\n``.
 
-    Edge cases: a spreadsheet takes text that begins with ``=``, ``+``, ``-``, ``@`` or white space for a formula, and
+    Edge cases: a spreadsheet takes text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break for a formula, and
     could run what it says. Such text, also as the name of a column, has an apostrophe before it. Numbers stay as they
     are. JSON, Arrow and Parquet have all text as it was released.
 
