@@ -35,9 +35,9 @@ def csv_text(release: Release) -> str:
     Text is quoted, numbers are not. Days and times are in ISO 8601, truths are `true` and `false`; NULL and empty text
     are both `""`. Lines end in ``\r\n``.
 
-    Edge cases: a spreadsheet takes text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line break for a formula, and
-    could run what it says. Such text, also as the name of a column, has an apostrophe before it. Numbers stay as they
-    are. JSON, Arrow and Parquet have all text as it was released.
+    Edge cases: a spreadsheet takes text that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, also behind a tab
+    or a line break, and could run it. Such text, also as the name of a column, has an apostrophe before it. Numbers
+    stay as they are. JSON, Arrow and Parquet have all text as it was released.
 
     Example:
         >>> import sfumato as sf
