@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from sfumato.cli.audit.commands import audit_app
+from sfumato.cli.curator import curator_app
 from sfumato.cli.ledger.commands import ledger_app
 from sfumato.errors import SfumatoError
 from sfumato.version import __version__
@@ -31,6 +32,7 @@ class RefusingGroup(TyperGroup):
 # A traceback must never quote local variables, as they may hold rows.
 app = typer.Typer(cls=RefusingGroup, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(ledger_app, name="ledger")
+app.add_typer(curator_app, name="curator")
 app.add_typer(audit_app, name="audit")
 
 Relation = Annotated[str, typer.Option(metavar="NAME", help="Neighboring relation: add_or_remove_one or replace_one.")]
@@ -244,6 +246,24 @@ def demo(
     from sfumato.cli.demo.story import run  # keeps --help quick
 
     run(output=output, ledger=ledger)
+
+
+@app.command()
+def serve(
+    *,
+    config: Annotated[str | None, typer.Option(metavar="FILE", help="The curator's file (TOML).")] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Serve the Adult census or made-up people, on this machine alone.")
+    ] = False,
+    port: Annotated[int, typer.Option(metavar="N", help="With --demo: the port; 0 takes a free one.")] = 8000,
+) -> None:
+    """Answer queries over HTTP: a worker holds the data, gateways plan, charge and show.
+
+    Example: sfumato serve --config curator.toml
+    """
+    from sfumato.cli.curator import serve as serve_curator  # keeps --help quick
+
+    serve_curator(config, demo=demo, port=port)
 
 
 @app.command()

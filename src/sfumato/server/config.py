@@ -197,6 +197,11 @@ class Curator:
         """The socket on which the process with the data listens; its path is short, as systems limit it."""
         return self.state / "worker.sock"
 
+    @property
+    def secret(self) -> Path:
+        """The file of the secret by which API keys are hashed."""
+        return self.state / "keys.secret"
+
     def declarations(self, dataset: str) -> Path:
         """The file in which the process with the data says what it knows of a policy."""
         return self.state / f"{dataset}.declared"

@@ -11,11 +11,11 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.query.model.relations import Relation
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.server.config import Curator, Dataset
-from sfumato.server.work.channel import Line, sealed
+from sfumato.server.work.channel import PATIENCE, Line, sealed
 from sfumato.session.asking.execution import Answering, Keep, renewed
 from sfumato.session.asking.planning import AnyPrepared, Planning, Ticket, readable, stored
 from sfumato.session.asking.view import AccountView, relations_of
-from sfumato.session.wire.policies import Declarations, decode_declarations
+from sfumato.session.wire.policies import DECLARATIONS, Declarations, decode_declarations
 from sfumato.session.wire.tickets import encode_ticket
 
 
@@ -67,12 +67,14 @@ class Served:
         dataset: How the curator's file declares it.
         declared: What the worker knows of its policy.
         planning: Plans under the account of the dataset.
+        text: The declarations as text, for clients.
         relations: The relation behind each name.
     """
 
     dataset: Dataset
     declared: Declarations
     planning: Planning
+    text: str
     relations: Mapping[str, Relation]
 
 
@@ -107,9 +109,9 @@ class Datasets:
             raise UnavailableError from None
         return known[1]
 
-    def line(self, name: str) -> Line:
+    def line(self, name: str, *, patience: float = PATIENCE) -> Line:
         """A way to the worker, for one query of a dataset."""
-        return Line(self._curator.socket, name)
+        return Line(self._curator.socket, name, patience=patience)
 
     def view(self, name: str, account: str, line: Line, told: Callable[[int], None]) -> AccountView:
         """A dataset as an account asks it.
@@ -154,5 +156,5 @@ class Datasets:
         planning = Planning(policy=policy, ledger=self._ledger, account=policy.dataset, places=declared.places)
         return Served(
             dataset=self._curator.datasets[name], declared=declared, planning=planning,
-            relations=MappingProxyType(dict(relations_of(policy))),
+            text=DECLARATIONS.encode(declared), relations=MappingProxyType(dict(relations_of(policy))),
         )  # fmt: skip

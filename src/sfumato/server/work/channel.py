@@ -36,7 +36,7 @@ RETRY_AFTER: Final = 2
 """After how many seconds whoever found a queue full may try again."""
 
 _FIRST_PAUSE: Final = 0.01
-_PATIENCE: Final = 3.0
+PATIENCE: Final = 3.0
 """For how many seconds a worker that does not listen may just be starting again."""
 
 _ERRORS: Final[Mapping[str, tuple[Callable[..., SfumatoError], tuple[str, ...]]]] = {
@@ -108,7 +108,7 @@ class Line:
         patience: For how many seconds a socket that nobody listens on is tried again.
     """
 
-    def __init__(self, socket: Path, dataset: str, *, patience: float = _PATIENCE) -> None:
+    def __init__(self, socket: Path, dataset: str, *, patience: float = PATIENCE) -> None:
         self._socket, self._dataset, self._patience = socket, dataset, patience
         self._connection: Pipe | None = None
 

@@ -57,7 +57,7 @@ class View:
             name = next(iter(self._tables))
         if name is None or not is_one_of(name, self._tables):
             raise ParameterError("table", name, f"must be one of: {', '.join(self._tables)}")
-        return Frame(self._tables[name], self._asked)
+        return Frame(self._tables[name], self.question)
 
     def query(self, sql: str, *, parameters: Parameters = (), intervals: bool = False) -> Question:
         """A query from a SELECT statement, which is not answered yet; see its cost and error first.
@@ -77,6 +77,10 @@ class View:
             if stated is not None:
                 raise ParameterError(name, str(stated), "belongs to `sql`; leave it out of the text of a query")
         return self._question(body, options, text=sql, parameters=parameters, intervals=intervals)
+
+    def question(self, relation: Presented) -> Question:
+        """A query that was built elsewhere, which is not answered yet."""
+        return Question(relation=relation, text=described(relation), desk=self._desk, part=self._part)
 
     def sql(
         self,
@@ -143,9 +147,6 @@ class View:
         # so that a receipt says what stood for `$1`, and what was bought
         shown = described(relation) if parameters or intervals else text
         return Question(relation=relation, text=shown, desk=self._desk, part=self._part)
-
-    def _asked(self, relation: Presented) -> Question:
-        return Question(relation=relation, text=described(relation), desk=self._desk, part=self._part)
 
 
 def _once(name: str, argument: Number | None, option: Number | None) -> Number | None:

@@ -1,0 +1,235 @@
+"""Who makes a request, whether they may, and the act that is written of it: the same for every route."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import Depends, Header, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from sfumato.errors import (
+    AccessError,
+    ForbiddenError,
+    LedgerError,
+    NotAuthenticatedError,
+    NotFoundError,
+    ParameterError,
+)
+from sfumato.ledger.ledger import Ledger
+from sfumato.server.config import Curator
+from sfumato.server.gateway.desks import Datasets
+from sfumato.server.gateway.limits import Places, Rates
+from sfumato.server.gateway.observing import Metrics
+from sfumato.server.gateway.problems import TooFastError
+from sfumato.server.identity.acts import Act, ActLog, Outcome
+from sfumato.server.identity.approvals import Approvals
+from sfumato.server.identity.database import Database
+from sfumato.server.identity.keys import ApiKeys
+from sfumato.server.identity.people import Action, Directory, Principal
+from sfumato.server.identity.releases import ReleaseRegistry
+
+_READS: Final = frozenset(
+    {
+        Action.READ_SELF, Action.READ_SCHEMA, Action.READ_RELATIONS, Action.ESTIMATE, Action.ASK,
+        Action.READ_OWN_RELEASES, Action.READ_OWN_ACCOUNT, Action.READ_ACCOUNTS, Action.READ_ACTS, Action.READ_METRICS,
+    }
+)  # fmt: skip
+"""Acts that change nothing but the ledger, which keeps a record of its own: nobody waits until they are written."""
+
+_MAY_NOT: Final = (AccessError, TooFastError)
+
+
+class Gateway:
+    """All that routes work with.
+
+    Args:
+        curator: What the curator's file declares.
+        ledger: Where spending and answers are kept.
+        database: Where people, keys, acts and releases are kept.
+    """
+
+    def __init__(self, curator: Curator, ledger: Ledger, database: Database) -> None:
+        self.curator, self.ledger, self.database = curator, ledger, database
+        self.datasets = Datasets(curator, ledger)
+        self.people = Directory(database)
+        self.keys = ApiKeys(database, secret=curator.secret)
+        self.acts = ActLog(database)
+        self.approvals = Approvals(database)
+        self.releases = ReleaseRegistry(database)
+        self.rates, self.places = Rates(curator.limits), Places(curator.limits)
+        self.metrics = Metrics(self.places)
+
+    def close(self) -> None:
+        """Write what is left to write, and let go of ledger and database."""
+        self.acts.close()
+        self.database.close()
+        self.ledger.close()
+
+
+@dataclass(slots=True)
+class Doing:
+    """What somebody is doing; routes add what they come to know.
+
+    Attributes:
+        principal: Who.
+        target: With what, besides the dataset.
+        query_hash: The hash of the query.
+    """
+
+    principal: Principal
+    target: str = ""
+    query_hash: str = ""
+
+
+class Caller:
+    """Whoever sent a request.
+
+    Args:
+        gateway: The server.
+        token: The API key that they sent; empty for none.
+        host: The address that they sent it from.
+    """
+
+    def __init__(self, gateway: Gateway, token: str, host: str) -> None:
+        self.gateway, self._token, self._host = gateway, token, host
+
+    def principal(self) -> Principal:
+        """Who it is.
+
+        Raises:
+            NotAuthenticatedError: They sent no valid key.
+            TooFastError: They ask too often.
+        """
+        try:
+            found = self.gateway.keys.authenticate(self._token)
+        except NotAuthenticatedError:
+            self.gateway.rates.hit(f"address {self._host}")
+            raise
+        self.gateway.rates.hit(f"key {found.key}")
+        return found
+
+    @contextmanager
+    def doing(self, action: Action, dataset: str | None = None, *, target: str = "") -> Iterator[Doing]:
+        """Inside, they do what they may do; that they did, or were refused, is written down.
+
+        Args:
+            action: What.
+            dataset: With which dataset, if with any.
+            target: With what else.
+
+        Raises:
+            AccessError: They may not.
+            SfumatoError: What they do fails.
+        """
+        doing, known = Doing(Principal(name="")), dataset if dataset in self.gateway.curator.datasets else None
+        doing.target = target
+        try:
+            doing.principal = self.principal()
+            self._require(doing.principal, action, dataset)
+            yield doing
+        except BaseException as error:
+            is_refused = isinstance(error, _MAY_NOT)
+            self._write(doing, action, known, Outcome.REFUSED if is_refused else Outcome.FAILED)
+            raise
+        self._write(doing, action, known, Outcome.DONE)
+
+    @contextmanager
+    def reading_account(self, dataset: str, account: str | None = None) -> Iterator[Doing]:
+        """Inside, they read accounts of a dataset, as far as they may: owners and auditors all, analysts their own.
+
+        Raises:
+            AccessError: They may not; of an account that is not theirs an analyst hears no more than that.
+        """
+        seen = self.principal()
+        is_own_alone = not seen.may(Action.READ_ACCOUNTS, dataset)
+        with self.doing(
+            Action.READ_OWN_ACCOUNT if is_own_alone else Action.READ_ACCOUNTS, dataset, target=account or ""
+        ) as doing:
+            if is_own_alone and account is not None and not is_own(seen, dataset, account):
+                raise NotFoundError("account", account)
+            yield doing
+
+    def _require(self, principal: Principal, action: Action, dataset: str | None) -> None:
+        if dataset is None:
+            principal.require(action)
+            return
+        served = self.gateway.curator.datasets.get(dataset)
+        if served is None:
+            raise NotFoundError("dataset", dataset)
+        principal.require(action, dataset, owners_ask=served.owners_may_ask)
+
+    def _write(self, doing: Doing, action: Action, dataset: str | None, outcome: Outcome) -> None:
+        person = doing.principal.name
+        if not person:
+            action = Action.SIGN_IN
+        act = Act(
+            person=person, action=action, dataset=dataset or "", target=_target(doing.target), outcome=outcome,
+            query_hash=doing.query_hash,
+        )  # fmt: skip
+        self.gateway.acts.record(act, wait=action not in _READS and outcome is Outcome.DONE)
+
+
+def _target(text: str) -> str:
+    """What may stand in an act; of anything else nothing."""
+    try:
+        return Act(person="", action=Action.SIGN_IN, target=text).target
+    except ParameterError:
+        return ""
+
+
+_BEARER: Final = HTTPBearer(auto_error=False, description="An API key, which begins with sfk_.")
+
+
+async def caller(
+    request: Request, sent: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)] = None
+) -> Caller:
+    """Whoever sent a request; nothing is looked up yet."""
+    gateway: Gateway = request.app.state.gateway
+    return Caller(gateway, "" if sent is None else sent.credentials, request.client.host if request.client else "")
+
+
+Anybody = Annotated[Caller, Depends(caller)]
+"""A route's argument: whoever sent the request."""
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        max_length=200,
+        description="A text of your choice, one for each query. Sent again, nothing is charged twice.",
+    ),
+]
+
+
+def account_for(principal: Principal, dataset: str) -> str:
+    """The account that somebody's queries are charged to.
+
+    Raises:
+        ForbiddenError: They have none.
+    """
+    account = principal.account(dataset)
+    if account is None:
+        raise ForbiddenError(str(Action.ASK), "ask an owner of the dataset for an account")
+    return account
+
+
+def account_of(gateway: Gateway, dataset: str, path: str) -> str:
+    """The full name of an account of a dataset; its own for no path.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    account = f"{dataset}/{path}" if path else dataset
+    try:
+        is_below = dataset in gateway.ledger.path(account)
+    except LedgerError:
+        is_below = False
+    if not is_below:
+        raise NotFoundError("account", account)
+    return account
+
+
+def is_own(principal: Principal, dataset: str, account: str) -> bool:
+    """Whether an account is the one that somebody's queries are charged to."""
+    return principal.account(dataset) == account

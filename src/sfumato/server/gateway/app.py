@@ -1,0 +1,144 @@
+"""The application: its routes, what stands before all of them, and the program that serves it."""
+
+import os
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import anyio.to_thread
+import uvicorn
+from fastapi import APIRouter, FastAPI, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from sfumato.errors import LedgerMissingError, UnavailableError
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.locations import open_ledger
+from sfumato.server.config import Curator, load_curator
+from sfumato.server.gateway import accounts, asking, datasets, people, releases
+from sfumato.server.gateway.access import Anybody, Gateway
+from sfumato.server.gateway.limits import BoundedBodies, protocol
+from sfumato.server.gateway.observing import Observed, log_in_json
+from sfumato.server.gateway.problems import Problem, install
+from sfumato.server.identity.database import Database
+from sfumato.server.identity.people import Action
+from sfumato.version import __version__
+
+_PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
+    status: {"model": Problem, "content": {"application/problem+json": {}}}
+    for status in (400, 401, 403, 404, 408, 409, 413, 422, 429, 503)
+}
+_HEADERS: Final = (
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"strict-transport-security", b"max-age=31536000"),
+    (b"x-content-type-options", b"nosniff"),
+)
+_OTHER_THREADS: Final = 32
+"""Threads for what is no query, so that waiting queries leave room for it."""
+
+_SECONDS_FOR_A_LEDGER: Final = 60.0
+_PAUSE: Final = 0.05
+
+operations = APIRouter(prefix="/v1", tags=["operations"])
+
+
+@operations.get("/health")
+def health() -> dict[str, str]:
+    """Whether this process answers; nobody has to say who they are."""
+    return {"status": "ok", "version": __version__}
+
+
+@operations.get("/ready")
+def ready(who: Anybody) -> dict[str, str]:
+    """Whether every dataset can be asked; nobody has to say who they are, and nobody hears which cannot."""
+    for name in who.gateway.curator.datasets:
+        line = who.gateway.datasets.line(name, patience=0)
+        try:
+            who.gateway.datasets.served(name)
+            line.enter()
+        finally:
+            line.close()
+    return {"status": "ready"}
+
+
+@operations.get("/metrics", response_class=Response)
+def metrics(who: Anybody) -> Response:
+    """Counts of this process, for Prometheus."""
+    with who.doing(Action.READ_METRICS):
+        return Response(who.gateway.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+def create_app(gateway: Gateway) -> FastAPI:
+    """The application of a gateway.
+
+    Args:
+        gateway: All that its routes work with; closed with the application.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = (
+            gateway.curator.limits.concurrent + _OTHER_THREADS
+        )
+        yield
+        gateway.close()
+
+    app = FastAPI(
+        title="Sfumato", version=__version__, lifespan=lifespan, responses=_PROBLEMS, docs_url=None, redoc_url=None,
+        openapi_url="/v1/openapi.json", description="A curator of databases of people: answers have exact noise.",
+    )  # fmt: skip
+    app.state.gateway = gateway
+    install(app)
+    for router in (
+        operations, datasets.router, asking.router, accounts.router, accounts.approvals_router, releases.router,
+        people.router,
+    ):  # fmt: skip
+        app.include_router(router)
+    app.add_middleware(BoundedBodies, limits=gateway.curator.limits)
+    app.add_middleware(Observed, metrics=gateway.metrics)
+    return app
+
+
+def serve(config: str, listening: socket.socket) -> None:
+    """Serve a curator on a socket until this process is told to end.
+
+    Args:
+        config: The curator's file.
+        listening: The socket; several gateways may have the same.
+    """
+    curator = load_curator(config)
+    curator.make_state()
+    log_in_json(curator.log_level)
+    app = create_app(Gateway(curator, _ledger(curator), Database(curator.database)))
+    certificate, key = (None, None) if curator.tls is None else map(str, curator.tls)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app, log_config=None, access_log=False, server_header=False, date_header=False, proxy_headers=False,
+            ssl_certfile=certificate, ssl_keyfile=key, http=protocol(curator.limits), ws="none",
+            headers=[(name.decode(), value.decode()) for name, value in _HEADERS], timeout_graceful_shutdown=30,
+        )
+    )  # fmt: skip
+    server.run(sockets=[listening])
+
+
+def _ledger(curator: Curator) -> Ledger:
+    """The ledger, once the worker has made it."""
+    end = time.monotonic() + _SECONDS_FOR_A_LEDGER
+    while True:
+        try:
+            return open_ledger(curator.ledger, must_exist=True)
+        except LedgerMissingError:
+            if time.monotonic() >= end:
+                raise UnavailableError from None
+            time.sleep(_PAUSE)
+
+
+if __name__ == "__main__":
+    descriptor = int(sys.argv[2])
+    os.set_inheritable(descriptor, False)
+    serve(str(Path(sys.argv[1]).absolute()), socket.socket(fileno=descriptor))
