@@ -100,6 +100,7 @@ class LimitsEntry(_Entry):
     concurrent_per_key: int = Field(default=4, ge=1)
     concurrent: int = Field(default=64, ge=1)
     seconds_to_send: float = Field(default=10.0, gt=0)
+    seconds_to_answer: float = Field(default=30.0, ge=0)
 
 
 class WorkEntry(_Entry):

@@ -18,15 +18,18 @@ from sfumato.errors import (
 )
 from sfumato.ledger.ledger import Ledger
 from sfumato.server.config import Curator
+from sfumato.server.gateway.answering import Answers
 from sfumato.server.gateway.desks import Datasets
 from sfumato.server.gateway.limits import Places, Rates
 from sfumato.server.gateway.observing import Metrics
 from sfumato.server.gateway.problems import TooFastError
+from sfumato.server.gateway.waiting import Waiting
 from sfumato.server.identity.acts import Act, ActLog, Outcome
 from sfumato.server.identity.approvals import Approvals
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.keys import ApiKeys
 from sfumato.server.identity.people import Action, Directory, Principal
+from sfumato.server.identity.questions import Questions
 from sfumato.server.identity.releases import ReleaseRegistry
 
 _READS: Final = frozenset(
@@ -59,9 +62,12 @@ class Gateway:
         self.releases = ReleaseRegistry(database)
         self.rates, self.places = Rates(curator.limits), Places(curator.limits)
         self.metrics = Metrics(self.places)
+        self.shown = Answers(self.datasets, ledger, self.releases, self.acts, curator.limits)
+        self.waiting = Waiting(self.shown, Questions(database), self.places, curator.limits)
 
     def close(self) -> None:
         """Write what is left to write, and let go of ledger and database."""
+        self.waiting.close()
         self.acts.close()
         self.database.close()
         self.ledger.close()

@@ -95,8 +95,8 @@ def create_app(gateway: Gateway) -> FastAPI:
     app.state.gateway = gateway
     install(app)
     for router in (
-        operations, datasets.router, asking.router, accounts.router, accounts.approvals_router, releases.router,
-        people.router,
+        operations, datasets.router, asking.router, asking.questions_router, accounts.router,
+        accounts.approvals_router, releases.router, people.router,
     ):  # fmt: skip
         app.include_router(router)
     app.add_middleware(BoundedBodies, limits=gateway.curator.limits)

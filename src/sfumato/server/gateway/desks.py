@@ -1,6 +1,6 @@
 """The datasets as a gateway knows them: it plans and charges by what the worker declared, and has tickets run there."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from types import MappingProxyType
@@ -19,22 +19,36 @@ from sfumato.session.wire.policies import DECLARATIONS, Declarations, decode_dec
 from sfumato.session.wire.tickets import encode_ticket
 
 
+@dataclass(slots=True)
+class Errand:
+    """What comes to be known while one query is answered.
+
+    Attributes:
+        line: The way to the process with the data.
+        prepared: The query as it was planned, once it was.
+        doublings: How often the time class of its answer had to be doubled.
+    """
+
+    line: Line
+    prepared: AnyPrepared | None = None
+    doublings: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteDesk(Answering):
     """Plans and charges here, and has charged queries run by the process that holds the data.
 
     Attributes:
-        line: The way to that process.
-        told: Hears how often the time class of an answer had to be doubled.
+        errand: The one query that it is for.
     """
 
-    line: Line = field(compare=False)
-    told: Callable[[int], None] = field(compare=False, default=lambda _: None)
+    errand: Errand = field(compare=False)
 
     def expect(self, prepared: AnyPrepared) -> None:
         """Take a place in the queue before anything is charged, unless there is an answer."""
+        self.errand.prepared = prepared
         if stored(self, prepared) is None:
-            self.line.enter()
+            self.errand.line.enter()
 
     def answer(self, ticket: Ticket, *, keep: Keep | None = None) -> dict[str, Any]:
         """The answer that the worker left in the ledger; see `execution.execute`."""
@@ -45,8 +59,8 @@ class RemoteDesk(Answering):
             message = sealed(ledger.key, "run", self.account, encode_ticket(ticket))
             try:
                 with renewed(ledger, reservation):
-                    done = self.line.run(message)
-                self.told(int(done.get("doublings", 0)))
+                    done = self.errand.line.run(message)
+                self.errand.doublings = int(done.get("doublings", 0))
             except SfumatoError:
                 # Sent twice under one key: whoever was first has answered for both.
                 if ledger.answer_of(reservation) is None:
@@ -66,6 +80,7 @@ class Served:
     Attributes:
         dataset: How the curator's file declares it.
         declared: What the worker knows of its policy.
+        stamp: Names this state of its declarations.
         planning: Plans under the account of the dataset.
         text: The declarations as text, for clients.
         relations: The relation behind each name.
@@ -73,6 +88,7 @@ class Served:
 
     dataset: Dataset
     declared: Declarations
+    stamp: tuple[int, int]
     planning: Planning
     text: str
     relations: Mapping[str, Relation]
@@ -104,7 +120,7 @@ class Datasets:
             with self._lock:
                 known = self._known.get(name)
                 if known is None or known[0] != stamp:
-                    known = self._known[name] = stamp, self._read(name, place.read_text("utf-8"))
+                    known = self._known[name] = stamp, self._read(name, stamp, place.read_text("utf-8"))
         except (OSError, TicketError):
             raise UnavailableError from None
         return known[1]
@@ -113,28 +129,17 @@ class Datasets:
         """A way to the worker, for one query of a dataset."""
         return Line(self._curator.socket, name, patience=patience)
 
-    def view(self, name: str, account: str, line: Line, told: Callable[[int], None]) -> AccountView:
+    def view(self, served: Served, account: str, errand: Errand) -> AccountView:
         """A dataset as an account asks it.
 
         Args:
-            name: The dataset.
+            served: The dataset.
             account: The charged account, in full.
-            line: The way to the worker.
-            told: Hears how often the time class of an answer had to be doubled.
-
-        Raises:
-            UnavailableError: The worker has not opened the dataset yet.
-            SfumatoError: There is no such account.
+            errand: The one query that it is asked.
         """
-        served = self.served(name)
         planning = served.planning
         desk = RemoteDesk(
-            policy=planning.policy,
-            ledger=planning.ledger,
-            account=account,
-            places=planning.places,
-            line=line,
-            told=told,
+            policy=planning.policy, ledger=planning.ledger, account=account, places=planning.places, errand=errand
         )
         return AccountView(desk, served.relations)
 
@@ -150,11 +155,11 @@ class Datasets:
         finally:
             line.close()
 
-    def _read(self, name: str, text: str) -> Served:
+    def _read(self, name: str, stamp: tuple[int, int], text: str) -> Served:
         declared = decode_declarations(text, self._ledger)
         policy = declared.policy()
         planning = Planning(policy=policy, ledger=self._ledger, account=policy.dataset, places=declared.places)
         return Served(
-            dataset=self._curator.datasets[name], declared=declared, planning=planning,
+            dataset=self._curator.datasets[name], declared=declared, stamp=stamp, planning=planning,
             text=DECLARATIONS.encode(declared), relations=MappingProxyType(dict(relations_of(policy))),
         )  # fmt: skip

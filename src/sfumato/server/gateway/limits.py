@@ -58,9 +58,8 @@ class Places:
         self._inside: Counter[str] = Counter()
         self._lock = Lock()
 
-    @contextmanager
-    def taken(self, key: str) -> Iterator[None]:
-        """Inside, one more query of a key is under way.
+    def take(self, key: str) -> None:
+        """One more query of a key is under way.
 
         Raises:
             TooFastError: The key has too many.
@@ -72,12 +71,25 @@ class Places:
             if self._inside.total() >= self._limits.concurrent:
                 raise BusyError("queries at once", _RETRY_AFTER)
             self._inside[key] += 1
+
+    def give_back(self, key: str) -> None:
+        """One query of a key has ended."""
+        with self._lock:
+            self._inside[key] -= 1
+            self._inside += Counter()  # without those that have none
+
+    @contextmanager
+    def taken(self, key: str) -> Iterator[None]:
+        """Inside, one more query of a key is under way.
+
+        Raises:
+            BusyError: As for `take`.
+        """
+        self.take(key)
         try:
             yield
         finally:
-            with self._lock:
-                self._inside[key] -= 1
-                self._inside += Counter()  # without those that have none
+            self.give_back(key)
 
     def count(self) -> int:
         """How many are under way."""

@@ -1,0 +1,275 @@
+"""Answers to requests: a query is made of a request, asked, and what is shown of its answer is kept byte for byte."""
+
+import json
+from collections import OrderedDict
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from threading import Lock
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import Response
+
+from sfumato.errors import ParameterError
+from sfumato.ledger.core.reservations import Asked as AskedUnderKey
+from sfumato.ledger.ledger import Ledger
+from sfumato.query.statistics.measurements import Law
+from sfumato.server.config import LimitsEntry
+from sfumato.server.gateway.desks import Datasets, Errand, Served
+from sfumato.server.identity.acts import Act, ActLog
+from sfumato.server.identity.people import Action
+from sfumato.server.identity.releases import ReleaseRegistry
+from sfumato.session.asking.batch import Batch
+from sfumato.session.asking.question import Question
+from sfumato.session.asking.shown import asked_by, checked_confidence
+from sfumato.session.asking.view import AccountView
+from sfumato.session.releases.documents import encode_release
+from sfumato.session.releases.release import Release
+from sfumato.session.wire.questions import decode_question
+
+Number = str | int | float
+MOST_QUERIES: Final = 1_000
+_MOST_KEPT: Final = 10_000
+_MOST_BYTES: Final = 2**25
+
+
+class QueryEntry(BaseModel):
+    """One query: SQL, or the text of a frame."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    sql: str | None = None
+    plan: str | None = None
+    parameters: list[Any] | dict[str, Any] = []
+    intervals: bool = False
+
+
+class Ask(QueryEntry):
+    """A query or a batch, and what it may cost."""
+
+    queries: Annotated[list[QueryEntry], Field(max_length=MOST_QUERIES)] | None = None
+    epsilon: Number | None = None
+    delta: Number = 0
+    error: dict[str, Number] | None = None
+    mechanism: Literal["laplace", "gaussian"] | None = None
+    confidence: Number = "0.95"
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The queries of a request.
+
+    Attributes:
+        questions: One query, or those of a batch.
+        ask: The request.
+    """
+
+    questions: tuple[Question, ...]
+    ask: Ask
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether they are answered together."""
+        return self.ask.queries is not None
+
+    @property
+    def law(self) -> Law | None:
+        """The distribution that additive noise must have, if one is asked for."""
+        return self.ask.mechanism
+
+    def epsilon(self) -> Number:
+        """What it may cost, stated or found from target errors.
+
+        Raises:
+            ParameterError: Neither is given, or both.
+        """
+        ask = self.ask
+        if (ask.epsilon is None) == (ask.error is None):
+            raise ParameterError("epsilon", ask.epsilon, "give either epsilon or a target in error")
+        if ask.epsilon is not None:
+            return ask.epsilon
+        if self.is_batch:
+            raise ParameterError("error", "targets", "are for one query; state the epsilon of a batch")
+        return str(
+            self.questions[0].epsilon_for(
+                ask.error or {}, delta=ask.delta, mechanism=self.law, confidence=ask.confidence, size=ask.size
+            )
+        )
+
+    def release(self, *, idempotency_key: str | None = None) -> tuple[Release, ...]:
+        """The answers, charged."""
+        ask = self.ask
+        stated: dict[str, Any] = {
+            "epsilon": self.epsilon(), "delta": ask.delta, "mechanism": self.law, "confidence": ask.confidence,
+            "size": ask.size, "idempotency_key": idempotency_key,
+        }  # fmt: skip
+        return Batch(self.questions).release(**stated) if self.is_batch else (self.questions[0].release(**stated),)
+
+
+def asked_in(ask: Ask, view: AccountView, limits: LimitsEntry) -> Asked:
+    """The queries of a request.
+
+    Raises:
+        ParameterError: It has none, or states a query in several ways.
+        SfumatoError: One cannot be answered.
+    """
+    ways = [name for name in ("sql", "plan", "queries") if getattr(ask, name) is not None]
+    if len(ways) != 1:
+        raise ParameterError("sql", None, "is missing: give one of sql, plan and queries")
+    entries = [ask] if ask.queries is None else ask.queries
+    if not entries:
+        raise ParameterError("queries", [], "must be at least one")
+    return Asked(tuple(_question(entry, view, limits) for entry in entries), ask)
+
+
+def _question(entry: QueryEntry, view: AccountView, limits: LimitsEntry) -> Question:
+    if (entry.sql is None) == (entry.plan is None):
+        raise ParameterError("sql", None, "is missing: a query has either sql or plan")
+    if entry.plan is not None:
+        if entry.parameters or entry.intervals:
+            raise ParameterError("parameters", "…", "and intervals belong to sql; a plan has them inside")
+        return view.question(decode_question(entry.plan, view.policy))
+    if len(entry.sql or "") > limits.sql_characters:
+        raise ParameterError("sql", "…", f"must have at most {limits.sql_characters:,} characters")
+    return view.query(entry.sql or "", parameters=entry.parameters, intervals=entry.intervals)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """A request for an answer.
+
+    Attributes:
+        dataset: What is asked.
+        account: What is charged.
+        person: Who asks.
+        key: Under which idempotency key, with the name of whoever asks: nobody's keys are of use to others.
+        ask: What is asked.
+    """
+
+    dataset: str
+    account: str
+    person: str
+    key: str
+    ask: Ask
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """An answer as it is shown.
+
+    Attributes:
+        ids: The names of the releases.
+        body: Their documents: the same bytes whenever they are asked for again.
+        query_hash: The hash of what was asked.
+        sent: The hash of all that was sent under an idempotency key.
+        is_reused: Whether nothing was charged.
+    """
+
+    ids: tuple[str, ...]
+    body: bytes = field(repr=False)
+    query_hash: str
+    sent: str
+    is_reused: bool
+
+    def response(self) -> Response:
+        """The response that shows it."""
+        headers = {"Sfumato-Reused": str(self.is_reused).lower(), "Location": f"/v1/releases/{self.ids[0]}"}
+        return Response(self.body, media_type="application/json", headers=headers)
+
+
+class Answers:
+    """Asks queries, and keeps what was shown.
+
+    What an account was shown for the very same request is at hand, so that it is shown again without planning.
+
+    Args:
+        datasets: The datasets.
+        ledger: Where spending and answers are kept.
+        releases: Where documents are kept.
+        acts: Where owners are told of answers that took longer than their time class.
+        limits: What a request may take.
+    """
+
+    def __init__(
+        self, datasets: Datasets, ledger: Ledger, releases: ReleaseRegistry, acts: ActLog, limits: LimitsEntry
+    ) -> None:
+        self._datasets, self._ledger, self._releases, self._acts = datasets, ledger, releases, acts
+        self._limits = limits
+        self._known: OrderedDict[str, Shown] = OrderedDict()
+        self._bytes = 0
+        self._lock = Lock()
+
+    def find(self, asking: Asking) -> Shown | None:
+        """What the account was shown for the same request, of the same version of data and policy.
+
+        Raises:
+            ReservationError: The idempotency key was used for something else.
+        """
+        name = _name(asking, self._datasets.served(asking.dataset))
+        with self._lock:
+            shown = self._known.get(name)
+            if shown is None:
+                return None
+            self._known.move_to_end(name)
+        self._ledger.asked_before(AskedUnderKey(principal=asking.account, idempotency_key=asking.key, body=shown.sent))
+        return shown
+
+    def answer(self, asking: Asking) -> Shown:
+        """Ask, and keep what is to be shown before anybody sees it.
+
+        Raises:
+            SfumatoError: It cannot be answered.
+        """
+        served = self._datasets.served(asking.dataset)
+        with closing(self._datasets.line(asking.dataset)) as line:
+            errand = Errand(line)
+            asked = asked_in(asking.ask, self._datasets.view(served, asking.account, errand), self._limits)
+            releases = asked.release(idempotency_key=asking.key)
+        if errand.doublings:
+            self._acts.record(Act(person="", action=Action.OVERRUN, dataset=asking.dataset), wait=False)
+        shown = self._kept(asking, asked, releases, errand)
+        self._remember(_name(asking, served), replace(shown, is_reused=True))
+        return shown
+
+    def _kept(self, asking: Asking, asked: Asked, releases: tuple[Release, ...], errand: Errand) -> Shown:
+        kept = [
+            self._releases.keep(
+                json.dumps(encode_release(replace(release, reused=False)), ensure_ascii=False).encode(),
+                dataset=asking.dataset, account=asking.account, principal=asking.person,
+                question_hash=release.receipt.plan_hash, shown_key=_shown_key(release, question, asking.ask, place),
+            )
+            for place, (release, question) in enumerate(zip(releases, asked.questions, strict=True))
+        ]  # fmt: skip
+        ids = tuple(one.id for one in kept)
+        documents = b", ".join(one.document for one in kept)
+        sent = ""
+        if errand.prepared is not None:
+            share = checked_confidence(asking.ask.confidence)
+            sent = asked_by(asked.questions[0].desk, asking.key, errand.prepared, share).body
+        return Shown(
+            ids=ids, body=b'{"ids": ' + json.dumps(ids).encode() + b', "releases": [' + documents + b"]}",
+            query_hash=releases[0].receipt.plan_hash, sent=sent, is_reused=all(one.reused for one in releases),
+        )  # fmt: skip
+
+    def _remember(self, name: str, shown: Shown) -> None:
+        with self._lock:
+            if name not in self._known:
+                self._known[name] = shown
+                self._bytes += len(shown.body)
+            while len(self._known) > _MOST_KEPT or self._bytes > _MOST_BYTES:
+                _, oldest = self._known.popitem(last=False)
+                self._bytes -= len(oldest.body)
+
+
+def _name(asking: Asking, served: Served) -> str:
+    """What two requests have in common to which the same bytes are the answer."""
+    written = json.dumps([asking.account, served.stamp, asking.ask.model_dump()], sort_keys=True, default=str)
+    return sha256(written.encode()).hexdigest()
+
+
+def _shown_key(release: Release, question: Question, ask: Ask, place: int) -> str:
+    """What two shown answers have in common that are the same, byte for byte."""
+    parts: list[object] = [release.receipt.request, question.text, str(ask.confidence), ask.size, place]
+    return sha256(json.dumps(parts).encode()).hexdigest()
