@@ -12,14 +12,18 @@ import pytest
 from sfumato import errors
 from sfumato.errors import (
     BudgetExceededError,
+    DatabaseError,
     EngineError,
     EntropyError,
     FailedOnRowsError,
+    ForbiddenError,
     LedgerConflictError,
     LedgerCorruptError,
     LedgerError,
     LedgerMissingError,
     LedgerTimeoutError,
+    NotAuthenticatedError,
+    NotFoundError,
     NotPrivateError,
     ParameterError,
     PolicyError,
@@ -58,6 +62,11 @@ RAISED = [
     ),
     (LedgerCorruptError(7), {"index": 7}, "restore a good copy"),
     (TicketError("key", "must be known"), {"part": "key", "requirement": "must be known"}, "its key must be known"),
+    (NotAuthenticatedError(), {}, "^no valid API key; send one as"),
+    (ForbiddenError("ask", "ask for a role"), {"action": "ask", "requirement": "ask for a role"},
+     "ask: not allowed; ask for a role"),
+    (NotFoundError("dataset", "d"), {"thing": "dataset", "name": "d"}, "dataset 'd': not found. Check"),
+    (DatabaseError("s.db", "is newer"), {"database": "s.db", "requirement": "is newer"}, "database s.db: is newer"),
     (EntropyError("ssl"), {"source": "ssl"}, "nothing was released"),
 ]  # fmt: skip
 
@@ -73,7 +82,9 @@ def test_an_error_carries_its_objects_and_says_what_to_do(error, carried, messag
 
 
 def test_every_error_is_tried_here_or_is_a_base():
-    assert {type(error) for error, _, _ in RAISED} | {SfumatoError, errors.BudgetError} == set(classes())
+    assert {type(error) for error, _, _ in RAISED} | {SfumatoError, errors.BudgetError, errors.AccessError} == set(
+        classes()
+    )
 
 
 @pytest.mark.parametrize("error", classes(), ids=lambda error: error.__name__)

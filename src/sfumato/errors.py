@@ -22,6 +22,11 @@
         LedgerCorruptError            an entry does not verify: index
       BusyError                       too many queries at once: what, retry_after
       TicketError                     a ticket from another process cannot be run: part, requirement
+      AccessError                     a server refused a request because of who made it
+        NotAuthenticatedError         no valid API key; the reason is hidden
+        ForbiddenError                the role or the key does not allow it: action, requirement
+        NotFoundError                 no such thing, or none that this person may see: thing, name
+      DatabaseError                   a server's own database cannot be used: database, requirement
       EntropyError                    no secure randomness; nothing was released
 
 An error names the value concerned, what was expected and how to fix it. It contains nothing computed from private
@@ -239,6 +244,41 @@ class TicketError(SfumatoError):
         self.part, self.requirement = part, requirement
         remedy = "Nothing was run; use one version of sfumato and one policy in all processes"
         super().__init__(f"ticket refused: its {part} {requirement}. {remedy}")
+
+
+class AccessError(SfumatoError):
+    """The base of errors about who made a request to a server."""
+
+
+class NotAuthenticatedError(AccessError):
+    """A request had no valid API key: the same words for every reason, so that nobody can test parts of a key."""
+
+    def __init__(self) -> None:
+        super().__init__("no valid API key; send one as 'Authorization: Bearer sfk_…', or ask for a new one")
+
+
+class ForbiddenError(AccessError):
+    """A person, or the API key that they use, may not do this."""
+
+    def __init__(self, action: str, requirement: str) -> None:
+        self.action, self.requirement = action, requirement
+        super().__init__(f"{action}: not allowed; {requirement}")
+
+
+class NotFoundError(AccessError):
+    """There is no such thing, or this person may not know of it: the same words for both."""
+
+    def __init__(self, thing: str, name: str) -> None:
+        self.thing, self.name = thing, name
+        super().__init__(f"{thing} {_shown(name)}: not found. Check the name, or ask for a role on it")
+
+
+class DatabaseError(SfumatoError):
+    """The database that a server keeps people and releases in cannot be used; its own message is hidden."""
+
+    def __init__(self, database: str, requirement: str) -> None:
+        self.database, self.requirement = database, requirement
+        super().__init__(f"database {database}: {requirement}")
 
 
 class EntropyError(SfumatoError):
