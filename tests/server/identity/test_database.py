@@ -1,5 +1,6 @@
 """A database is made private, brought up to date once, refused if it is newer, and says nothing of what it holds."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -162,3 +163,19 @@ def test_revisions_lie_in_the_package():
     from sfumato.server.identity.migrations import first
 
     assert Path(first.__file__).parent.name == "migrations"
+
+
+def test_a_database_that_is_open_is_opened_again_without_letting_go_of_its_locks(tmp_path, monkeypatch):
+    """POSIX forgets all locks of a process on a file when it closes any descriptor of it."""
+    where = f"sqlite:///{tmp_path / 'people.db'}"
+    first, opened = Database(where), []
+    real = os.open
+
+    def watched(path, *arguments, **options):
+        opened.append(str(path))
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", watched)
+    Database(where).close()
+    assert opened == [str(tmp_path / "people.db")]  # which failed, as the file was there
+    first.close()

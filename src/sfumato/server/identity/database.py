@@ -5,6 +5,8 @@ the disk. Errors of the database are hidden, because they quote statements with 
 """
 
 import os
+import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -24,6 +26,7 @@ VERSION_TABLE: Final = "sfumato_server_version"
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 _DRIVERS: Final = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg"}
 _PATIENCE: Final = 30  # seconds that SQLite waits for another writer
+_PAUSE: Final = 0.01
 _CONNECTIONS: Final = 16
 _WRITES: Final = "sfumato_writes"
 _SETTINGS: Final = {
@@ -140,7 +143,7 @@ class Database:
             connection.isolation_level = None  # the module sqlite3 begins nothing by itself; `_begin` does
         cursor = connection.cursor()
         for setting in _SETTINGS[self._kind]:
-            cursor.execute(setting)
+            _patiently(cursor, setting)
         cursor.close()
         connection.commit()
 
@@ -164,9 +167,13 @@ class Database:
                 context.run_migrations()
 
     def _make_private(self, path: str) -> None:
-        """Make the file if it is missing; only its owner may read it, and what SQLite puts beside it."""
+        """Make the file if it is missing; only its owner may read it, and what SQLite puts beside it.
+
+        A file that is there is not opened: closing it would let go of all locks that SQLite has on it in this process.
+        """
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            with suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             Path(path).chmod(0o600)
         except OSError as error:
             requirement = "cannot be made; name a file in an existing local folder where this user may write"
@@ -189,6 +196,20 @@ def _url_of(location: str) -> URL:
         if is_file or url.drivername == "postgresql":
             return url
     raise DatabaseError("…", "its location must be sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE")
+
+
+def _patiently(cursor: Any, setting: str) -> None:
+    """Set something; where another process is making the file, SQLite says at once that it is locked."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            cursor.execute(setting)
+        except sqlite3.OperationalError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
 
 
 def _begin(connection: Connection) -> None:

@@ -64,6 +64,7 @@ class Action(StrEnum):
     MANAGE_KEYS = "manage_keys"
     READ_ACTS = "read_acts"
     READ_METRICS = "read_metrics"
+    OVERRUN = "overrun"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ RIGHTS: Final[Mapping[Action, Right]] = MappingProxyType(
         Action.GRANT_OWNER: Right(KeyScope.MANAGE, is_for_admins=True),
         Action.MANAGE_PEOPLE: Right(KeyScope.MANAGE, is_for_admins=True),
         Action.MANAGE_KEYS: Right(KeyScope.MANAGE, is_for_admins=True),
-        Action.READ_ACTS: Right(KeyScope.READ, frozenset({Role.AUDITOR}), is_for_admins=True),
+        Action.READ_ACTS: Right(KeyScope.READ, frozenset({Role.AUDITOR, Role.OWNER}), is_for_admins=True),
         Action.READ_METRICS: Right(KeyScope.READ, is_for_admins=True),
     }
 )

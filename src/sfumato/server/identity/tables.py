@@ -160,3 +160,17 @@ RELEASES: Final = Table(
     UniqueConstraint("account", "shown_key"),
 )
 """Documents of releases as they were first shown."""
+
+QUESTIONS: Final = Table(
+    "question",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("person", Text, nullable=False),
+    Column("api_key", Text, nullable=False),
+    Column("dataset", Text, nullable=False),
+    Column("account", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("ask", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+)
+"""Queries that take long: how far one is, the ledger knows."""

@@ -1,4 +1,4 @@
-"""The first tables: people, grants, API keys, acts, approvals and releases.
+"""The first tables: people, grants, API keys, acts, approvals, releases and queries that take long.
 
 A revision is never edited once a server has used it; a later one changes what it made.
 """
@@ -140,4 +140,11 @@ def _make_writings() -> None:
         sa.PrimaryKeyConstraint("number", name="pk_kept_release"),
         sa.UniqueConstraint("id", name="uq_kept_release_id"),
         sa.UniqueConstraint("account", "shown_key", name="uq_kept_release_account"),
+    )
+    of_questions = ("id", "person", "api_key", "dataset", "account", "key", "ask")
+    op.create_table(
+        "question",
+        *(sa.Column(name, sa.Text(), nullable=False) for name in of_questions),
+        sa.Column("at", _MOMENT, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_question"),
     )
