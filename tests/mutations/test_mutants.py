@@ -28,6 +28,7 @@ from tests.mutations import (
     narrowing,
     noise,
     plans,
+    server,
     sessions,
     wire,
 )
@@ -36,7 +37,7 @@ from tests.sizes import FULL_SIZE
 
 MODULES = (
     accounting, audit, audited, canaries, engines, engines_by_hash, engines_elsewhere, engines_in_sql, house, ledgers,
-    mechanisms, narrowing, noise, plans, sessions, wire,
+    mechanisms, narrowing, noise, plans, server, sessions, wire,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"

@@ -3,6 +3,7 @@
 import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from hashlib import sha256
 from threading import Event
 
 import pytest
@@ -10,12 +11,12 @@ from sqlalchemy import text
 from tests.server.identity.databases import KINDS, location
 
 from sfumato.errors import DatabaseError, ParameterError
-from sfumato.server.identity.acts import GENESIS, Act, ActLog, Chain, Outcome
+from sfumato.server.identity.acts import GENESIS, Act, ActChain, ActLog, ActOutcome
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.people import Action
 
 ASKED = Act(person="ann", action=Action.ASK, dataset="adult", target="adult/ann", query_hash="ab" * 32)
-REFUSED = Act(person="", action=Action.SIGN_IN, target="0123456789abcdef", outcome=Outcome.REFUSED)
+REFUSED = Act(person="", action=Action.SIGN_IN, target="0123456789abcdef", outcome=ActOutcome.REFUSED)
 
 
 @pytest.fixture
@@ -40,12 +41,23 @@ def test_acts_are_read_as_they_were_written(log, clock):
     assert (first.number, first.act, second.number, second.act) == (1, ASKED, 2, REFUSED)
     assert (first.previous, second.previous) == (GENESIS, first.hash)
     assert (second.at - first.at).total_seconds() == 1.5
-    assert log.verify() == Chain(length=2, head=second.hash)
+    assert log.verify() == ActChain(length=2, head=second.hash)
+
+
+def test_the_hash_of_an_act_is_that_of_its_words_and_of_the_hash_before(in_file):
+    in_file.record(ASKED)
+    in_file.record(REFUSED)
+    _, second = in_file.read()
+    content = (
+        '{"action":"sign_in","at":"2026-11-27T00:00:00.000000Z","dataset":"","number":2,"outcome":"refused","person":"",'
+        '"query_hash":"","target":"0123456789abcdef"}'
+    )
+    assert second.hash == sha256(f"{second.previous}{content}".encode()).hexdigest()
 
 
 def test_an_empty_log_verifies(log):
     assert log.read() == ()
-    assert log.verify() == Chain(length=0, head=GENESIS)
+    assert log.verify() == ActChain(length=0, head=GENESIS)
 
 
 def test_acts_are_filtered_and_come_in_pages(in_file):

@@ -73,6 +73,18 @@ def test_servers_that_start_at_once_make_one_database(kind, tmp_path):
         database.close()
 
 
+def test_who_opens_a_file_again_takes_no_lock_away_from_who_has_it_open(tmp_path):
+    """A process that closes a file loses all its locks on it; the next process to leave would remove the journal."""
+    database = Database(f"sqlite:///{tmp_path}/people.db")
+    add(database, "ann")
+    Database(f"sqlite:///{tmp_path}/people.db").close()
+    journal = (tmp_path / "people.db-wal").stat().st_ino
+    code = f"import sqlite3; c = sqlite3.connect('{tmp_path}/people.db'); c.execute('SELECT * FROM person'); c.close()"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert (tmp_path / "people.db-wal").stat().st_ino == journal
+    database.close()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_writers_wait_for_each_other(kind, tmp_path):
     where = location(kind, tmp_path)

@@ -24,7 +24,7 @@ from sfumato.server.gateway.limits import Places, Rates
 from sfumato.server.gateway.observing import Metrics
 from sfumato.server.gateway.problems import TooFastError
 from sfumato.server.gateway.waiting import Waiting
-from sfumato.server.identity.acts import Act, ActLog, Outcome
+from sfumato.server.identity.acts import Act, ActLog, ActOutcome
 from sfumato.server.identity.approvals import Approvals
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.keys import ApiKeys
@@ -136,9 +136,9 @@ class Caller:
             yield doing
         except BaseException as error:
             is_refused = isinstance(error, _MAY_NOT)
-            self._write(doing, action, known, Outcome.REFUSED if is_refused else Outcome.FAILED)
+            self._write(doing, action, known, ActOutcome.REFUSED if is_refused else ActOutcome.FAILED)
             raise
-        self._write(doing, action, known, Outcome.DONE)
+        self._write(doing, action, known, ActOutcome.DONE)
 
     @contextmanager
     def reading_account(self, dataset: str, account: str | None = None) -> Iterator[Doing]:
@@ -165,7 +165,7 @@ class Caller:
             raise NotFoundError("dataset", dataset)
         principal.require(action, dataset, owners_ask=served.owners_may_ask)
 
-    def _write(self, doing: Doing, action: Action, dataset: str | None, outcome: Outcome) -> None:
+    def _write(self, doing: Doing, action: Action, dataset: str | None, outcome: ActOutcome) -> None:
         person = doing.principal.name
         if not person:
             action = Action.SIGN_IN
@@ -173,7 +173,7 @@ class Caller:
             person=person, action=action, dataset=dataset or "", target=_target(doing.target), outcome=outcome,
             query_hash=doing.query_hash,
         )  # fmt: skip
-        self.gateway.acts.record(act, wait=action not in _READS and outcome is Outcome.DONE)
+        self.gateway.acts.record(act, wait=action not in _READS and outcome is ActOutcome.DONE)
 
 
 def _target(text: str) -> str:

@@ -38,7 +38,7 @@ _BACKLOG: Final = 10_000
 _PAGE: Final = 1_000
 
 
-class Outcome(StrEnum):
+class ActOutcome(StrEnum):
     """How an act ended."""
 
     DONE = "done"
@@ -66,7 +66,7 @@ class Act:
     action: Action
     dataset: str = ""
     target: str = ""
-    outcome: Outcome = Outcome.DONE
+    outcome: ActOutcome = ActOutcome.DONE
     query_hash: str = ""
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class Act:
                 raise ParameterError(field, "…", "must be a name without spaces or quotes; it is not shown")
         if not _HASH.fullmatch(self.query_hash):
             raise ParameterError("query_hash", "…", "must be a hash in hex, never the query; it is not shown")
-        for field, words in (("action", Action), ("outcome", Outcome)):
+        for field, words in (("action", Action), ("outcome", ActOutcome)):
             if getattr(self, field) not in list(words):
                 raise ParameterError(field, "…", f"must be one of {', '.join(words)}")
 
@@ -96,7 +96,7 @@ class WrittenAct:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chain:
+class ActChain:
     """What a look through the log found.
 
     Attributes:
@@ -179,21 +179,21 @@ class ActLog:
         with self._database.reading() as connection:
             return tuple(_written(row) for row in connection.execute(query).mappings())
 
-    def verify(self, *, length: int = 0, head: str = GENESIS) -> Chain:
+    def verify(self, *, length: int = 0, head: str = GENESIS) -> ActChain:
         """Compute every hash again.
 
         Args:
             length: How many acts there were when this was noted elsewhere.
             head: The hash of the last one of them.
         """
-        seen = Chain(length=0, head=GENESIS)
+        seen = ActChain(length=0, head=GENESIS)
         while page := self._page(seen.length):
             for number, row in enumerate(page, seen.length + 1):
                 is_next = (row["number"], row["previous"], row["hash"]) == (number, seen.head, _hash(row))
                 if not is_next or (number == length and row["hash"] != head):
-                    return Chain(length=seen.length, head=seen.head, broken=number)
-                seen = Chain(length=number, head=row["hash"])
-        return seen if seen.length >= length else Chain(length=seen.length, head=seen.head, broken=seen.length + 1)
+                    return ActChain(length=seen.length, head=seen.head, broken=number)
+                seen = ActChain(length=number, head=row["hash"])
+        return seen if seen.length >= length else ActChain(length=seen.length, head=seen.head, broken=seen.length + 1)
 
     def close(self) -> None:
         """Write what waits, and end the thread; nothing is recorded any more."""
@@ -251,5 +251,5 @@ def _hash(row: RowMapping | dict[str, Any]) -> str:
 
 def _written(row: RowMapping) -> WrittenAct:
     words = {name: row[name] for name in _OF_AN_ACT}
-    act = Act(**words | {"action": Action(row["action"]), "outcome": Outcome(row["outcome"])})
+    act = Act(**words | {"action": Action(row["action"]), "outcome": ActOutcome(row["outcome"])})
     return WrittenAct(number=row["number"], at=row["at"], act=act, previous=row["previous"], hash=row["hash"])

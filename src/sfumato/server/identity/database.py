@@ -21,6 +21,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from sfumato.errors import DatabaseError
+from sfumato.ledger.keeping.files import draft_of
 
 VERSION_TABLE: Final = "sfumato_server_version"
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
@@ -74,7 +75,7 @@ class Database:
         self.name, self.now = url.render_as_string(hide_password=True), now
         self._kind = url.get_backend_name()
         if self._kind == "sqlite":
-            self._make_private(str(url.database))
+            self._make_private(Path(str(url.database)))
         self._writer = self._engine(url)
         reads = {} if self._kind == "sqlite" else {"isolation_level": "AUTOCOMMIT"}
         self._reader = self._writer.execution_options(**reads)
@@ -166,15 +167,16 @@ class Database:
             with Operations.context(context):
                 context.run_migrations()
 
-    def _make_private(self, path: str) -> None:
+    def _make_private(self, path: Path) -> None:
         """Make the file if it is missing; only its owner may read it, and what SQLite puts beside it.
 
-        A file that is there is not opened: closing it would let go of all locks that SQLite has on it in this process.
+        It is never opened under its own name: when a process closes a file, it loses the locks that SQLite has on it.
         """
         try:
-            with suppress(FileExistsError):
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            Path(path).chmod(0o600)
+            if not path.exists():
+                with draft_of(path, b"") as draft, suppress(FileExistsError):  # another process may have been quicker
+                    os.link(draft, path)
+            path.chmod(0o600)
         except OSError as error:
             requirement = "cannot be made; name a file in an existing local folder where this user may write"
             raise DatabaseError(self.name, requirement) from error

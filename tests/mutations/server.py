@@ -1,0 +1,217 @@
+"""Seeded bugs of who may do what: keys, roles, the log of acts, approvals, and what is kept of releases."""
+
+from tests.mutations.mutants import Mutant
+
+KEYS = "tests/server/identity/test_keys.py::"
+PEOPLE = "tests/server/identity/test_people.py::"
+ACTS = "tests/server/identity/test_acts.py::"
+APPROVALS = "tests/server/identity/test_approvals.py::"
+RELEASES = "tests/server/identity/test_releases.py::"
+DATABASE = "tests/server/identity/test_database.py::"
+FIRST = "tests/server/identity/migrations/test_first.py::"
+
+MUTANTS = (
+    Mutant(
+        name="an expired key is accepted",
+        edits=(
+            (
+                "server/identity/keys.py",
+                "key.revoked is None and (key.expires is None or now < key.expires)",
+                "key.revoked is None",
+            ),
+        ),
+        tests=(f"{KEYS}test_a_key_expires",),
+    ),
+    Mutant(
+        name="a revoked key is accepted",
+        edits=(
+            (
+                "server/identity/keys.py",
+                "key.revoked is None and (key.expires is None or now < key.expires)",
+                "key.expires is None or now < key.expires",
+            ),
+        ),
+        tests=(f"{KEYS}test_a_key_is_revoked_at_once_in_every_process",),
+    ),
+    Mutant(
+        name="the old secret of a rotated key works for ever",
+        edits=(
+            (
+                "server/identity/keys.py",
+                "is_right or (is_previous and until is not None and now < until)",
+                "is_right or is_previous",
+            ),
+        ),
+        tests=(f"{KEYS}test_the_old_secret_works_until_the_stated_time",),
+    ),
+    Mutant(
+        name="any secret will do for a known key",
+        edits=(
+            (
+                "server/identity/keys.py",
+                "if key is None or not is_valid or not _is_usable(key, now)",
+                "if key is None or not _is_usable(key, now)",
+            ),
+        ),
+        tests=(f"{KEYS}test_what_is_no_key_is_refused",),
+    ),
+    Mutant(
+        name="people who have left keep their keys",
+        edits=(
+            (
+                "server/identity/keys.py",
+                "or not _is_usable(key, now) or not key.is_active:",
+                "or not _is_usable(key, now):",
+            ),
+        ),
+        tests=(f"{KEYS}test_no_key_of_an_inactive_person_works",),
+    ),
+    Mutant(
+        name="keys are hashed without the secret of the server",
+        edits=(("server/identity/keys.py", "hmac.digest(self._secret, ", "hmac.digest(bytes(32), "),),
+        tests=(f"{KEYS}test_only_a_keyed_hash_is_kept",),
+    ),
+    Mutant(
+        name="a key makes keys that may do more",
+        edits=(("server/identity/keys.py", "if not wanted <= within:", "if not wanted:"),),
+        tests=(f"{KEYS}test_no_key_makes_one_that_may_do_more",),
+    ),
+    Mutant(
+        name="the scope of a key is ignored",
+        edits=(
+            (
+                "server/identity/people.py",
+                "if right is None or right.scope not in self.scopes:\n            return False",
+                "if right is None:\n            return False",
+            ),
+        ),
+        tests=(f"{PEOPLE}test_an_action_needs_the_scope_of_the_key",),
+    ),
+    Mutant(
+        name="a role on one dataset is one on all",
+        edits=(
+            (
+                "server/identity/people.py",
+                "frozenset(grant.role for grant in self.grants if grant.dataset == dataset)",
+                "frozenset(grant.role for grant in self.grants)",
+            ),
+        ),
+        tests=(f"{PEOPLE}test_every_role_may_do_what_is_meant_and_nothing_else",),
+    ),
+    Mutant(
+        name="an owner who is an analyst too queries their own data",
+        edits=(
+            (
+                "server/identity/people.py",
+                "if action is Action.ASK and Role.OWNER in roles and not owners_ask:",
+                "if action is Action.ASK and not roles and not owners_ask:",
+            ),
+        ),
+        tests=(f"{PEOPLE}test_every_role_may_do_what_is_meant_and_nothing_else",),
+    ),
+    Mutant(
+        name="a platform admin may do everything",
+        edits=(
+            (
+                "server/identity/people.py",
+                "if right.is_for_all or (right.is_for_admins and self.is_platform_admin):",
+                "if right.is_for_all or self.is_platform_admin:",
+            ),
+        ),
+        tests=(f"{PEOPLE}test_every_role_may_do_what_is_meant_and_nothing_else",),
+    ),
+    Mutant(
+        name="datasets of others are forbidden instead of unknown",
+        edits=(
+            (
+                "server/identity/people.py",
+                "if dataset is not None and not self.roles(dataset) and not is_admins:",
+                "if dataset is None and not is_admins and right is None:",
+            ),
+        ),
+        tests=(f"{PEOPLE}test_a_refusal_says_what_is_needed_and_hides_datasets_of_others",),
+    ),
+    Mutant(
+        name="acts are not chained",
+        edits=(("server/identity/acts.py", 'previous = row["hash"] = _hash(row)', 'row["hash"] = _hash(row)'),),
+        tests=(f"{ACTS}test_acts_that_come_together_are_written_together",),
+    ),
+    Mutant(
+        name="the hash of an act leaves out the one before",
+        edits=(
+            ("server/identity/acts.py", "sha256(f\"{row['previous']}{content}\".encode())", "sha256(content.encode())"),
+        ),
+        tests=(f"{ACTS}test_the_hash_of_an_act_is_that_of_its_words_and_of_the_hash_before",),
+    ),
+    Mutant(
+        name="whoever waits goes on before the act is written",
+        edits=(("server/identity/acts.py", "        if wait:\n            waiting.written.result()\n", ""),),
+        tests=(f"{ACTS}test_who_waits_learns_that_it_could_not_be_written_and_others_are_written_later",),
+    ),
+    Mutant(
+        name="a query may stand in an act",
+        edits=(("server/identity/acts.py", "if not _HASH.fullmatch(self.query_hash):", 'if self.query_hash == "-":'),),
+        tests=(f"{ACTS}test_no_query_no_key_and_no_value_stands_in_an_act",),
+    ),
+    Mutant(
+        name="acts may be deleted",
+        edits=(
+            ("server/identity/migrations/first.py", 'for word in ("update", "delete")', 'for word in ("update",)'),
+            ("server/identity/migrations/first.py", "BEFORE UPDATE OR DELETE OR TRUNCATE", "BEFORE UPDATE OR TRUNCATE"),
+        ),
+        tests=(f"{FIRST}test_acts_and_releases_are_never_changed_nor_deleted",),
+    ),
+    Mutant(
+        name="who asked may approve",
+        edits=(
+            ("server/identity/approvals.py", "if asked.asked_by == by:", "if not by:"),
+            ("server/identity/migrations/first.py", '"decided_by IS NULL OR decided_by <> asked_by"', '"state <> 0"'),
+        ),
+        tests=(f"{APPROVALS}test_who_asked_does_not_decide",),
+    ),
+    Mutant(
+        name="a decision may be changed",
+        edits=(
+            (
+                "server/identity/approvals.py",
+                "(APPROVALS.c.id == approval, APPROVALS.c.state == ApprovalState.PENDING.value)",
+                "(APPROVALS.c.id == approval,)",
+            ),
+        ),
+        tests=(f"{APPROVALS}test_a_decision_is_final",),
+    ),
+    Mutant(
+        name="the last document is shown instead of the first",
+        edits=(
+            (
+                "server/identity/releases.py",
+                "        return kept\n\n    def find",
+                "        return KeptRelease(**values)\n\n    def find",
+            ),
+            (
+                "server/identity/releases.py",
+                "if (kept := self.find(account=account, shown_key=shown_key)) is not None:",
+                "if (kept := self.find(account=account, shown_key=shown_key)) is None and not account:",
+            ),
+        ),
+        tests=(f"{RELEASES}test_the_first_document_under_a_key_stays",),
+    ),
+    Mutant(
+        name="releases of all accounts are listed",
+        edits=(
+            (
+                "server/identity/releases.py",
+                "_KEPT.where(RELEASES.c.account == account).order_by(RELEASES.c.number)",
+                "_KEPT.order_by(RELEASES.c.number)",
+            ),
+        ),
+        tests=(f"{RELEASES}test_releases_of_an_account_come_in_pages_in_their_order",),
+    ),
+    Mutant(
+        name="a database of a newer version is used",
+        edits=(
+            ("server/identity/database.py", "if not known.issuperset(context.get_current_heads()):", "if not known:"),
+        ),
+        tests=(f"{DATABASE}test_a_database_of_a_newer_version_is_refused",),
+    ),
+)
