@@ -12,6 +12,7 @@ import pytest
 from sfumato import errors
 from sfumato.errors import (
     BudgetExceededError,
+    BusyError,
     DatabaseError,
     EngineError,
     EntropyError,
@@ -61,6 +62,7 @@ RAISED = [
         "Restore the old unit",
     ),
     (LedgerCorruptError(7), {"index": 7}, "restore a good copy"),
+    (BusyError("queries at once", 2), {"what": "queries at once", "retry_after": 2}, "queries at once"),
     (TicketError("key", "must be known"), {"part": "key", "requirement": "must be known"}, "its key must be known"),
     (NotAuthenticatedError(), {}, "^no valid API key; send one as"),
     (ForbiddenError("ask", "ask for a role"), {"action": "ask", "requirement": "ask for a role"},

@@ -214,4 +214,15 @@ MUTANTS = (
         ),
         tests=(f"{DATABASE}test_a_database_of_a_newer_version_is_refused",),
     ),
+    Mutant(
+        name="a database file that is there is opened once more",
+        edits=(
+            (
+                "server/identity/database.py",
+                "            path.chmod(0o600)\n",
+                "            os.close(os.open(path, os.O_RDWR))\n            path.chmod(0o600)\n",
+            ),
+        ),
+        tests=(f"{DATABASE}test_who_opens_a_file_again_takes_no_lock_away_from_who_has_it_open",),
+    ),
 )

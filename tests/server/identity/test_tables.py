@@ -36,7 +36,8 @@ def test_nothing_is_no_moment():
 
 
 def test_every_subject_has_its_table():
-    assert sorted(METADATA.tables) == ["act", "api_key", "approval", "dataset_grant", "kept_release", "person"]
+    of_people = ["act", "api_key", "approval", "dataset_grant", "kept_release", "person", "question"]
+    assert sorted(METADATA.tables) == of_people
 
 
 ANN = {"name": "ann", "display_name": "Ann", "is_platform_admin": False, "is_active": True}
