@@ -10,7 +10,7 @@ from sfumato.ledger.locations import FOLDER, open_ledger
 
 PATIENCE = 120  # seconds, after which a process that should have ended is stuck
 _CONTEXT = get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["sfumato.ledger.locations", "sfumato.ledger.stores.postgres"])
+_CONTEXT.set_forkserver_preload(["sfumato.ledger.locations", "sfumato.ledger.stores.postgres", "httpx"])
 
 
 @dataclass(frozen=True, slots=True)

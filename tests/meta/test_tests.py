@@ -12,6 +12,7 @@ OF_NO_PACKAGE = {
     "acceptance": "statements that somebody wrote who had not seen the code",
     "attacks_on_ledgers": "adversaries who want more than their budget, and what they may break",
     "attacks_on_questions": "adversaries who ask whole sessions and know no module",
+    "attacks_on_servers": "clients who race, kill, time and load whole servers over HTTP",
     "attacks_through_curators": "the attacks, against whole sessions",
     "audits_of_everything": "audits of all that releases anything",
     "examples": "the scripts in examples/",
