@@ -21,10 +21,12 @@ from sfumato.privacy.formats import parse_toml
 from sfumato.privacy.guarantees import guarantee
 
 Number = str | int | float
+_LONGEST_NAME: Final = 60
+"""Characters of the name of a dataset, which begins the names of files."""
 
 
 class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class BudgetEntry(_Entry):
@@ -167,12 +169,18 @@ class Curator:
         self.log_level, self.insecure = entry.log_level, entry.insecure
         self.state = folder / entry.state
         self.host, self.port = _address(entry.address)
+        if entry.ledger == "memory:":
+            raise PolicyError("ledger", "must be a file or a server, as several processes have it open")
         self.ledger = _located(entry.ledger, folder)
         self.database = _located(entry.database or f"sqlite:///{self.state / 'server.db'}", folder)
         self.tls = None if entry.tls is None else (folder / entry.tls.certificate, folder / entry.tls.key)
+        for file in self.tls or ():
+            if not file.is_file():
+                raise PolicyError("tls", f"must name existing files; {file} is none")
         for name in entry.datasets:
-            if not name or "/" in name or name != name.strip():
-                raise PolicyError(f"datasets.{name}", "must be named by a text without slashes or spaces around it")
+            if not name.isprintable() or "/" in name or not 0 < len(name.strip()) == len(name) <= _LONGEST_NAME:
+                requirement = f"must have a name of at most {_LONGEST_NAME} characters, without slashes or outer spaces"
+                raise PolicyError(f"datasets.{name[:_LONGEST_NAME]!r}", requirement)
         self.datasets = {name: Dataset(name, own, folder) for name, own in entry.datasets.items()}
         if not self.datasets:
             raise PolicyError("datasets", "must be at least one: [datasets.hospital]")
@@ -190,8 +198,12 @@ class Curator:
     @property
     def url(self) -> str:
         """Where clients reach it."""
+        return self.url_at(self.port)
+
+    def url_at(self, port: int) -> str:
+        """Where clients reach it at a port, which the system chooses if the file says 0."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{'http' if self.tls is None else 'https'}://{host}:{self.port}"
+        return f"{'http' if self.tls is None else 'https'}://{host}:{port}"
 
     @cached_property
     def socket(self) -> Path:
@@ -206,6 +218,10 @@ class Curator:
     def declarations(self, dataset: str) -> Path:
         """The file in which the process with the data says what it knows of a policy."""
         return self.state / f"{dataset}.declared"
+
+    def mark(self, dataset: str) -> Path:
+        """The file that names the query that the process with the data is running."""
+        return self.state / f"{dataset}.running"
 
     def version(self, dataset: str) -> Path:
         """The file that names the version of the data, once an owner has published one."""

@@ -1,15 +1,20 @@
-"""`sfumato serve`: it starts the worker and the gateways of a curator, and starts again what ends."""
+"""`sfumato serve`: it starts the worker and the gateways of a curator, and starts again what ends.
+
+The processes end with the one that started them, however that ends: they hold one end of a pipe of which it has the
+other. The socket on which clients connect is open in gateways alone.
+"""
 
 import logging
+import os
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from typing import Final
 
 from sfumato.errors import ParameterError
@@ -26,41 +31,75 @@ _STEADY: Final = 30.0
 _SECONDS_TO_END: Final = 35.0
 
 
-@dataclass(slots=True)
+def end_with_parent(alive: int, end: Callable[[], None]) -> None:
+    """Have something done once the process that started this one has ended.
+
+    Args:
+        alive: The end of its pipe that this process has inherited, and hands on to none.
+        end: What is done then, in another thread.
+    """
+    os.set_inheritable(alive, False)
+
+    def wait() -> None:
+        with suppress(OSError):
+            os.read(alive, 1)
+        end()
+
+    Thread(target=wait, name="sfumato parent", daemon=True).start()
+
+
 class Kept:
     """A process that is started again whenever it ends.
 
-    Attributes:
+    Args:
         name: What logs call it.
         command: How it is started.
         descriptors: The open files that it inherits.
-        process: The process itself.
     """
 
-    name: str
-    command: Sequence[str]
-    descriptors: tuple[int, ...] = ()
-    process: subprocess.Popen[bytes] = field(init=False)
-    _since: float = field(init=False, default=0.0)
-    _pause: float = field(init=False, default=_FIRST_PAUSE)
-    _again_at: float | None = field(init=False, default=None)
+    def __init__(self, name: str, command: Sequence[str], descriptors: Sequence[int] = ()) -> None:
+        self._name, self._command, self._descriptors = name, command, descriptors
+        self._process: subprocess.Popen[bytes] | None = None
+        self._since, self._pause, self._again_at = 0.0, _FIRST_PAUSE, 0.0
 
-    def start(self) -> None:
-        """Start it."""
-        self.process = subprocess.Popen(self.command, pass_fds=self.descriptors)  # noqa: S603 # this package
-        self._since, self._again_at = time.monotonic(), None
+    @property
+    def process_id(self) -> int | None:
+        """Its number in the system, once it was started."""
+        return None if self._process is None else self._process.pid
 
     def look(self) -> None:
-        """Start it again if it ended, after a pause that grows as long as it keeps ending."""
-        if self.process.poll() is None:
-            return
+        """Start it; again if it ended, after a pause that grows as long as it keeps ending."""
         now = time.monotonic()
-        if self._again_at is None:
-            _LOG.warning("%s ended with %d; it is started again", self.name, self.process.returncode)
+        if self._process is not None and self._process.poll() is not None:
+            _LOG.warning("%s ended with %d; it is started again", self._name, self._process.returncode)
+            self._process = None
             self._pause = _FIRST_PAUSE if now - self._since > _STEADY else min(2 * self._pause, _LONGEST_PAUSE)
             self._again_at = now + self._pause
-        if now >= self._again_at:
-            self.start()
+        if self._process is None and now >= self._again_at:
+            self._start(now)
+
+    def _start(self, now: float) -> None:
+        try:
+            self._process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, pass_fds=self._descriptors)  # noqa: S603 # this package
+        except OSError as error:  # the machine has no room for a process now
+            _LOG.warning("%s cannot be started: %s", self._name, error.strerror)
+            self._again_at = now + _LONGEST_PAUSE
+        self._since = now
+
+    def end(self) -> None:
+        """Tell it to end."""
+        if self._process is not None:
+            self._process.terminate()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it has ended; after some seconds it is made to."""
+        if self._process is None:
+            return
+        try:
+            self._process.wait(max(0.0, seconds))
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 class Supervisor:
@@ -78,17 +117,18 @@ class Supervisor:
         self.curator: Curator = load_curator(config)
         self.curator.make_state()
         self._listening = _listening(self.curator)
-        file, descriptor = str(config.absolute()), self._listening.fileno()
-        gateway = (sys.executable, "-m", "sfumato.server.gateway.app", file, str(descriptor))
-        self.worker = Kept("the worker", (sys.executable, "-m", "sfumato.server.work.worker", file))
-        self.gateways = [
-            Kept(f"gateway {number}", gateway, (descriptor,)) for number in range(1, self.curator.gateways + 1)
-        ]
+        self._theirs, self._alive = os.pipe()
+        file, listening, theirs = str(config.absolute()), self._listening.fileno(), self._theirs
+        work = (sys.executable, "-m", "sfumato.server.work.worker", file, str(theirs))
+        gateway = (sys.executable, "-m", "sfumato.server.gateway.app", file, str(listening), str(theirs))
+        self.worker = Kept("the worker", work, (theirs,))
+        names = [f"gateway {number}" for number in range(1, self.curator.gateways + 1)]
+        self.gateways = [Kept(name, gateway, (listening, theirs)) for name in names]
 
     @property
     def url(self) -> str:
         """Where it is reached."""
-        return self.curator.url.replace(f":{self.curator.port}", f":{self._listening.getsockname()[1]}")
+        return self.curator.url_at(self._listening.getsockname()[1])
 
     def run(self, *, ended: Event, started: Callable[[], None] = lambda: None) -> None:
         """Start all processes, and keep them until it is over.
@@ -100,27 +140,25 @@ class Supervisor:
         kept = [self.worker, *self.gateways]
         try:
             for one in kept:
-                one.start()
+                one.look()
             started()
             while not ended.wait(_LOOK):
                 for one in kept:
                     one.look()
         finally:
-            self._end([*self.gateways, self.worker])  # what is under way is answered first
+            _end(self.gateways)  # what is under way is answered first
+            _end([self.worker])
             self._listening.close()
+            os.close(self._alive)
+            os.close(self._theirs)
 
-    @staticmethod
-    def _end(kept: Sequence[Kept]) -> None:
-        for one in kept:
-            process = getattr(one, "process", None)
-            if process is None or process.poll() is not None:
-                continue
-            process.terminate()
-            try:
-                process.wait(_SECONDS_TO_END)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+
+def _end(kept: Sequence[Kept]) -> None:
+    end = time.monotonic() + _SECONDS_TO_END
+    for one in kept:
+        one.end()
+    for one in kept:
+        one.wait(end - time.monotonic())
 
 
 def _listening(curator: Curator) -> socket.socket:

@@ -1,6 +1,7 @@
 """The application: its routes, what stands before all of them, and the program that serves it."""
 
 import os
+import signal
 import socket
 import sys
 import time
@@ -25,6 +26,7 @@ from sfumato.server.gateway.observing import Observed, log_in_json
 from sfumato.server.gateway.problems import Problem, install
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.people import Action
+from sfumato.server.serve import end_with_parent
 from sfumato.version import __version__
 
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
@@ -141,4 +143,6 @@ def _ledger(curator: Curator) -> Ledger:
 if __name__ == "__main__":
     descriptor = int(sys.argv[2])
     os.set_inheritable(descriptor, False)
+    if sys.argv[3:]:
+        end_with_parent(int(sys.argv[3]), lambda: os.kill(os.getpid(), signal.SIGTERM))
     serve(str(Path(sys.argv[1]).absolute()), socket.socket(fileno=descriptor))

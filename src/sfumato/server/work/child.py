@@ -3,26 +3,29 @@
 **Guarantee**: a ticket is run only if it is sealed with the ledger's key, is one that this process would have planned,
 and the ledger holds its reservation, without an answer, with the same account, hash, event, charge and key. The answer
 goes into the ledger, at the end of a time class; nothing but that it is there leaves this process. Exact figures never
-do.
+do. If this process dies over a ticket, the next one suspends the data.
 
 Proof: proofs/server/work/child.md.
 """
 
 import logging
 import resource
-from contextlib import suppress
+import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from sfumato.errors import EngineError, ParameterError, PolicyError, SfumatoError, TicketError
+from sfumato.errors import EngineError, ParameterError, PolicyError, SfumatoError, TicketError, UnavailableError
 from sfumato.ledger.keeping.files import draft_of
 from sfumato.query.policy.file import load_policy
 from sfumato.query.policy.policy import Policy
 from sfumato.server.config import Curator, Dataset, load_curator
 from sfumato.server.work.channel import MAX_MESSAGE, Pipe, failure, opened, read, written
-from sfumato.server.work.pacing import Pace, time_class
+from sfumato.server.work.marks import Mark
+from sfumato.server.work.pacing import OverlongError, Pace, time_class
+from sfumato.server.work.warming import warm_up
 from sfumato.session.asking.execution import Desk, execute
+from sfumato.session.asking.planning import Ticket
 from sfumato.session.session import Session
 from sfumato.session.wire.policies import encode_declarations
 from sfumato.session.wire.tickets import decode_ticket, require_charged
@@ -44,22 +47,28 @@ class Runner:
 
     def __init__(self, curator: Curator, dataset: Dataset) -> None:
         self._curator, self._dataset = curator, dataset
-        self._session = self._opened()
+        self._mark = Mark(curator.mark(dataset.name), longest=curator.work.seconds)
+        self._mark.settle(curator.ledger)
+        self._published = self._version()
+        self._session = self._opened(self._published)
+        with self._mark.alone():
+            if self._published == self._version():
+                self._declare()
 
     def handle(self, content: bytes) -> dict[str, Any]:
         """Do what a sealed message asks for, and say what came of it."""
         try:
-            message = read(content)
-            purpose, parts = opened(message, self._session.desk.ledger.key)
-            match purpose, parts:
-                case "run", (account, text) if message.get("died") is True:
-                    return self._suspend(self._desk(account), text)
-                case "run", (account, text):
-                    return self._run(self._desk(account), text)
-                case "publish", (version,):
-                    return self._publish(version)
-                case _:
-                    raise TicketError("purpose", "must be one that this version knows")
+            purpose, parts = opened(read(content), self._session.desk.ledger.key)
+            with self._mark.alone():
+                match purpose, parts:
+                    case "run", (account, text):
+                        self._follow()
+                        return self._run(self._desk(account), text)
+                    case "publish", (version,):
+                        self._publish(version)
+                        return {"published": version}
+                    case _:
+                        raise TicketError("purpose", "must be one that this version knows")
         except SfumatoError as error:
             return failure(error)
 
@@ -73,29 +82,51 @@ class Runner:
         most = self._curator.work.memory
         return most is not None and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KILOBYTE > most
 
-    def _opened(self) -> Session:
-        """The dataset at the version of the data that was published last, and what is known of it, written down."""
-        own, policy = self._dataset, self._policy()
-        session = Session(
-            policy, budget=own.budget, window=own.window, lifetime=own.lifetime, ledger=self._curator.ledger,
-            engine=own.engine, engine_options=own.engine_options,
-        )  # fmt: skip
+    def _version(self) -> str | None:
+        """The version of the data that was published last; None if the policy's file still says which it is."""
         try:
-            declared = encode_declarations(session.desk, session.desk.ledger)
-            _write(self._curator.declarations(own.name), declared)
-        except BaseException:
-            session.close()
-            raise
-        return session
+            return self._curator.version(self._dataset.name).read_text("utf-8")
+        except FileNotFoundError:
+            return None
 
-    def _policy(self) -> Policy:
+    def _opened(self, version: str | None) -> Session:
+        """The dataset at a version of the data."""
+        dataset, policy = self._dataset, self._policy(version)
+        return Session(
+            policy, budget=dataset.budget, window=dataset.window, lifetime=dataset.lifetime,
+            ledger=self._curator.ledger, engine=dataset.engine, engine_options=dataset.engine_options,
+        )  # fmt: skip
+
+    def _policy(self, version: str | None) -> Policy:
         policy = load_policy(self._dataset.policy)
         if policy.dataset != self._dataset.name:
             raise PolicyError("dataset", f"must be {self._dataset.name!r}, as the curator's file calls it")
-        with suppress(FileNotFoundError):
-            version = self._curator.version(self._dataset.name).read_text("utf-8")
-            policy = replace(policy, data_version=version)
-        return policy
+        return policy if version is None else replace(policy, data_version=version)
+
+    def _declare(self) -> None:
+        """Write down for gateways what is known of the policy."""
+        desk = self._session.desk
+        _write(self._curator.declarations(self._dataset.name), encode_declarations(desk, desk.ledger))
+
+    def _follow(self) -> None:
+        """Open the data anew if another process has published a version meanwhile."""
+        if self._version() != self._published:
+            self._exchange(self._version())
+
+    def _publish(self, version: str) -> None:
+        """Open the data at a new version, as its owner has published one.
+
+        Raises:
+            SfumatoError: It cannot be opened; the version before stays.
+        """
+        self._exchange(version)
+        _write(self._curator.version(self._dataset.name), version)
+        self._declare()
+
+    def _exchange(self, version: str | None) -> None:
+        fresh = self._opened(version)
+        self._session.close()
+        self._session, self._published = fresh, version
 
     def _desk(self, account: str) -> Desk:
         """The desk of an account of this dataset.
@@ -109,44 +140,37 @@ class Runner:
         return replace(desk, account=account)
 
     def _run(self, desk: Desk, text: str) -> dict[str, Any]:
-        work = self._curator.work
-        ticket = decode_ticket(text, desk)
-        pace = Pace(
-            time_class(
-                ticket.prepared.plan, declared_rows=self._dataset.declared_rows, rows_per_second=work.rows_per_second,
-                quantum=work.quantum,
-            )
-        )  # fmt: skip
+        """Answer a ticket in the ledger, unless anything about it is not as it has to be."""
+        ticket, work = decode_ticket(text, desk), self._curator.work
+        if desk.ledger.is_suspended(desk.account):
+            raise UnavailableError
         require_charged(ticket, desk.ledger)
-        execute(desk, ticket, ready=pace.wait)
+        seconds = time_class(ticket.prepared.plan, work, declared_rows=self._dataset.declared_rows)
+        pace = Pace(seconds, longest=work.seconds)
+        with self._mark.of(ticket.reservation.request, seconds):
+            self._execute(desk, ticket, pace)
         if pace.doublings:
             _LOG.warning("%s: an answer took longer than its time class; raise declared_rows", self._dataset.name)
         return {"answered": True, "doublings": pace.doublings}
 
-    def _suspend(self, desk: Desk, text: str) -> dict[str, Any]:
-        """Suspend the data of a query on which the process before this one died: that may have been because of a row.
+    @staticmethod
+    def _execute(desk: Desk, ticket: Ticket, pace: Pace) -> None:
+        """Run a ticket; what fails because of rows is in the ledger, or this process ends and the next one sees to it.
 
-        Whoever can make a process die can read rows, so a death is told from no other failure.
+        Raises:
+            SfumatoError: It failed, and the ledger knows.
+            SystemExit: It failed, and the ledger may not know.
         """
-        ticket = decode_ticket(text, desk)
-        require_charged(ticket, desk.ledger)
-        desk.ledger.suspend_account(ticket.reservation)
-        _LOG.error("account %s is suspended: the process that ran a query died", desk.account)
-        return {"suspended": True}
-
-    def _publish(self, version: str) -> dict[str, Any]:
-        """Open the data at a new version, as its owner has published one."""
-        place = self._curator.version(self._dataset.name)
-        before = place.read_text("utf-8") if place.exists() else None
-        _write(place, version)
         try:
-            fresh = self._opened()
-        except SfumatoError:
-            place.unlink() if before is None else _write(place, before)
-            raise
-        self._session.close()
-        self._session = fresh
-        return {"published": version}
+            # Of two accounts that ask the same, neither waits for the other: only one can be here.
+            execute(desk, ticket, ready=pace.wait, waits=False)
+        except (OverlongError, UnavailableError):
+            try:
+                if desk.ledger.charged(ticket.reservation.request) is not None:
+                    desk.ledger.suspend_account(ticket.reservation)
+            except SfumatoError:
+                raise SystemExit(1) from None
+            raise UnavailableError from None
 
 
 def _write(path: Path, text: str) -> None:
@@ -163,18 +187,21 @@ def run_child(config: str, name: str, connection: Pipe) -> None:
         name: The dataset.
         connection: Where messages come from; a first answer says whether the dataset is open.
     """
+    for number in (signal.SIGINT, signal.SIGTERM):  # which all processes of a service get: it ends after its worker
+        signal.signal(number, signal.SIG_IGN)
     logging.basicConfig(format="%(message)s")
     curator = load_curator(config)
     if curator.work.memory is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (2 * curator.work.memory, 2 * curator.work.memory))
     try:
         runner = Runner(curator, curator.datasets[name])
+        warm_up(curator.datasets[name].engine)
     except (SfumatoError, OSError) as error:
         known = isinstance(error, ParameterError | PolicyError | EngineError)
         connection.send_bytes(written({"ready": False, "reason": str(error) if known else type(error).__name__}))
         return
-    connection.send_bytes(written({"ready": True}))
     try:
+        connection.send_bytes(written({"ready": True}))
         while True:
             answer = runner.handle(connection.recv_bytes(MAX_MESSAGE))
             connection.send_bytes(written({**answer, "worn": runner.is_worn}))

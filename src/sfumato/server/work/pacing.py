@@ -1,11 +1,13 @@
 """Time classes: how long a query takes is chosen from its plan and public declarations, and never tells of data.
 
-    class = quantum · 2^k, the least such time ≥ Σ over statements: declared rows · (1 + work a row / 32) / speed
+    class = quantum · 2^k, the least such time ≥ Σ over statements: declared rows · (1 + work a row / 64) / speed
 
 An answer is kept back until the end of its class before anybody can see it, and the next query of the dataset begins
 only then: so neither an answer's time nor the time that others wait in a queue depends on rows. If the work itself
 takes longer than its class, the answer waits for the next doubling, and the owner is told: which doubling it was is
-outside of the guarantee.
+outside of the guarantee. Failures are paced as answers are.
+
+Proof: proofs/server/work/pacing.md.
 """
 
 import math
@@ -13,23 +15,31 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from sfumato.errors import ParameterError
 from sfumato.query.analysis.work import statement_work
 from sfumato.query.model.statement import Statement
 from sfumato.query.planning.batch import BatchPlan
 from sfumato.query.planning.plan import PrivatePlan
+from sfumato.server.config import WorkEntry
 
-STEPS_A_ROW: Final = 32
+STEPS_A_ROW: Final = 64
 """How many steps of expressions take as long as reading a row."""
 
 
-def time_class(plan: PrivatePlan | BatchPlan, *, declared_rows: int, rows_per_second: float, quantum: float) -> float:
-    """The seconds that an answer takes, whatever the data are.
+class OverlongError(Exception):
+    """A query took longer than any may; that may be because of its rows, so that no answer to it may be seen."""
+
+
+def time_class(plan: PrivatePlan | BatchPlan, work: WorkEntry, *, declared_rows: int) -> float:
+    """The seconds that an answer takes, whatever the data are; ask for it before anything is charged.
 
     Args:
         plan: What is computed.
+        work: Which classes there are, and how fast the machine is.
         declared_rows: How many rows the owner says that the data have, about; publicly.
-        rows_per_second: How many rows this machine reads in a second, about.
-        quantum: The shortest class; with 0 no time is added, and time tells of data.
+
+    Raises:
+        ParameterError: The class is longer than a query may take.
 
     Example:
         >>> import sfumato as sf
@@ -38,15 +48,19 @@ def time_class(plan: PrivatePlan | BatchPlan, *, declared_rows: int, rows_per_se
         >>> from sfumato.session.asking.planning import prepare
         >>> question = votes.query("SELECT COUNT(*) AS n FROM votes WHERE sport = 'Tennis'")
         >>> plan = prepare(votes.desk, question.relation.child, text="", total=guarantee(1)).plan
-        >>> [time_class(plan, declared_rows=rows, rows_per_second=1e6, quantum=0.05) for rows in (1_000, 10**6)]
+        >>> work = WorkEntry(quantum=0.05, rows_per_second=1e6)
+        >>> [time_class(plan, work, declared_rows=rows) for rows in (1_000, 10**6)]
         [0.05, 1.6]
     """
-    if not quantum:
+    if not work.quantum:
         return 0.0
-    predicted = (
-        sum(1 + statement_work(one) / STEPS_A_ROW for one in _statements(plan)) * declared_rows / rows_per_second
-    )
-    return quantum * 2.0 ** max(0, math.ceil(math.log2(predicted / quantum)))
+    rows = sum(1 + statement_work(one) / STEPS_A_ROW for one in _statements(plan)) * declared_rows
+    predicted = rows / work.rows_per_second
+    seconds = work.quantum * 2.0 ** max(0, math.ceil(math.log2(predicted / work.quantum)))
+    if seconds > work.seconds:
+        requirement = f"may take {work.seconds:,.0f} s here; ask for fewer columns, or for shorter texts and patterns"
+        raise ParameterError("query", f"about {predicted:,.0f} s of work", requirement)
+    return seconds
 
 
 def _statements(plan: PrivatePlan | BatchPlan) -> Iterator[Statement]:
@@ -64,6 +78,8 @@ class Pace:
 
     Args:
         seconds: Its time class; 0 waits for nothing.
+        longest: How many seconds any answer may take.
+        elapsed: How many seconds ago it was begun.
         clock: Tells seconds.
         sleep: Waits for seconds.
 
@@ -75,18 +91,27 @@ class Pace:
         self,
         seconds: float,
         *,
+        longest: float,
+        elapsed: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._seconds, self._clock, self._sleep = seconds, clock, sleep
-        self._begun = clock()
+        self._seconds, self._longest, self._clock, self._sleep = seconds, longest, clock, sleep
+        self._begun = clock() - elapsed
         self.doublings = 0
 
     def wait(self) -> None:
-        """Wait for the end of the class; or of the next doubling of it that is not over yet."""
+        """Wait for the end of the class; or of the next doubling of it that is not over yet.
+
+        Raises:
+            OverlongError: More time has passed than any answer may take.
+        """
+        taken = self._clock() - self._begun
+        if taken > self._longest:
+            raise OverlongError
         if not self._seconds:
             return
-        taken = self._clock() - self._begun
         while self._seconds * 2**self.doublings < taken:
             self.doublings += 1
-        self._sleep(max(0.0, self._begun + self._seconds * 2**self.doublings - self._clock()))
+        end = min(self._seconds * 2**self.doublings, self._longest)
+        self._sleep(max(0.0, self._begun + end - self._clock()))

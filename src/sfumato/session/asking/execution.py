@@ -117,8 +117,13 @@ def answered(desk: Answering, prepared: AnyPrepared, *, asked: Asked, keep: Keep
 
 
 def execute(
-    desk: Desk, ticket: Ticket, *, keep: Keep | None = None, ready: Callable[[], None] = lambda: None
-) -> dict[str, Any]:  # fmt: skip
+    desk: Desk,
+    ticket: Ticket,
+    *,
+    keep: Keep | None = None,
+    ready: Callable[[], None] = lambda: None,
+    waits: bool = True,
+) -> dict[str, Any]:
     """Run the exact half, add noise, and keep the answer before anybody sees it.
 
     Args:
@@ -126,6 +131,8 @@ def execute(
         ticket: The charged query.
         keep: How a section is released and kept: as a whole, if left out.
         ready: Called once data was read, before anybody can see that; it may wait, so that the time tells nothing.
+        waits: Whether to wait for another account that asked the same earlier. Where tickets are run one after the
+            other, that account may itself be waiting for this one: then whoever is first answers for both.
 
     Returns:
         The stored answer: what each section released, and the receipt. It is the one that the ticket has already; or
@@ -144,7 +151,7 @@ def execute(
         return readable(desk, ledger.answer_of(reservation))
     with renewed(ledger, reservation):
         if desk.policy.shares_answers and ticket.prepared.part is None:
-            answer = _joined(desk, ticket, ready)
+            answer = _joined(desk, ticket, ready, waits=waits)
             if answer is not None:
                 return answer
         try:
@@ -185,11 +192,11 @@ def renewed(ledger: Ledger, reservation: Reservation) -> Iterator[None]:
         worker.join()
 
 
-def _joined(desk: Desk, ticket: Ticket, ready: Callable[[], None]) -> dict[str, Any] | None:
+def _joined(desk: Desk, ticket: Ticket, ready: Callable[[], None], *, waits: bool) -> dict[str, Any] | None:
     """The answer that another account is about to have, or has by now, kept for this one; None if it has to work."""
     ledger, reservation = desk.ledger, ticket.reservation
     try:
-        for flight in ledger.flights_before(reservation.request):
+        for flight in ledger.flights_before(reservation.request) if waits else ():
             lapsed(ledger, flight.request)
         first = ledger.first_answer(desk.account, ticket.prepared.key)
         if not isinstance(first, dict):
