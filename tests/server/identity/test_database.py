@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from tests.engines.postgres_server import server
+from tests.ledger.postgres_ledgers import PASSWORD, keeper
 from tests.server.identity.databases import KINDS, location
 
 from sfumato.errors import DatabaseError
@@ -44,6 +46,19 @@ def test_every_connection_to_sqlite_waits_for_the_disk_and_keeps_foreign_keys(in
         with connected() as connection:
             asked = ("journal_mode", "synchronous", "foreign_keys")
             assert [connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in asked] == ["wal", 2, 1]
+
+
+def test_what_postgresql_acknowledges_is_on_the_disk_whatever_the_role_was_given():
+    server().execute(f"CREATE SCHEMA of_keeper AUTHORIZATION {keeper()}")
+    database = Database(f"{server().url(user=keeper(), password=PASSWORD)}?options=-csearch_path%3Dof_keeper")
+    add(database, "ann")
+    for connected in (database.reading, database.writing):
+        with connected() as connection:
+            asked = ("synchronous_commit", "transaction_isolation", "transaction_read_only")
+            found = [connection.exec_driver_sql(f"SHOW {name}").scalar_one() for name in asked]
+            assert found == ["on", "read committed", "off"]
+    assert people(database) == ["ann"]
+    database.close()
 
 
 def test_a_block_that_fails_leaves_nothing(database):

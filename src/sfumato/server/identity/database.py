@@ -39,7 +39,11 @@ _SETTINGS: Final = {
         "PRAGMA trusted_schema = OFF",
     ),
     # Whatever the role was given, what is acknowledged is on the disk.
-    "postgresql": ("SET synchronous_commit = on", "SET default_transaction_read_only = off"),
+    "postgresql": (
+        "SET synchronous_commit = on",
+        "SET default_transaction_read_only = off",
+        "SET default_transaction_isolation = 'read committed'",
+    ),
 }
 _LOCK: Final = "SELECT pg_advisory_xact_lock(7360012)"
 """Of servers that start at once, one makes the tables."""
@@ -150,7 +154,7 @@ class Database:
 
     def _migrate(self) -> None:
         """Apply the revisions that the database lacks, all or none."""
-        scripts = ScriptDirectory(_MIGRATIONS, version_locations=[_MIGRATIONS])
+        scripts = ScriptDirectory(str(_MIGRATIONS), version_locations=[str(_MIGRATIONS)])
 
         def steps(heads: Iterable[str], _: MigrationContext) -> list[MigrationStep]:
             found = scripts.iterate_revisions("head", tuple(heads) or "base")

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Update, insert, or_, select, update
+from sqlalchemy import ColumnElement, Update, bindparam, insert, or_, select, update
 
 from sfumato.errors import DatabaseError, ForbiddenError, NotAuthenticatedError, NotFoundError, ParameterError
 from sfumato.ledger.keeping.files import draft_of
@@ -37,6 +37,7 @@ _FOUND: Final = (
     select(API_KEYS, PEOPLE.c.is_platform_admin, PEOPLE.c.is_active, GRANTS.c.dataset, GRANTS.c.role, GRANTS.c.account)
     .join_from(API_KEYS, PEOPLE)
     .outerjoin(GRANTS, GRANTS.c.person == PEOPLE.c.name)
+    .where(API_KEYS.c.id == bindparam("key"))
 )
 
 
@@ -147,7 +148,7 @@ class ApiKeys:
         rows: list[Any] = []
         if match is not None:
             with self._database.reading() as connection:
-                rows = list(connection.execute(_FOUND.where(API_KEYS.c.id == match[1])).all())
+                rows = list(connection.execute(_FOUND, {"key": match[1]}))
         now, key = self._database.now(), rows[0] if rows else None
         is_right = hmac.compare_digest(made, _NOBODYS if key is None else key.hash)
         until = None if key is None else key.previous_until

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, bindparam, select
 
 from sfumato.errors import NotFoundError
 from sfumato.noise.entropy import random_bytes
@@ -17,6 +17,8 @@ from sfumato.server.identity.people import require_name
 from sfumato.server.identity.tables import RELEASES
 
 _KEPT: Final = select(*(column for column in RELEASES.c if column.name != "number"))
+_NAMED: Final = _KEPT.where(RELEASES.c.id == bindparam("id"))
+_SHOWN: Final = _KEPT.where(RELEASES.c.account == bindparam("account"), RELEASES.c.shown_key == bindparam("shown_key"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +96,7 @@ class ReleaseRegistry:
 
     def find(self, *, account: str, shown_key: str) -> KeptRelease | None:
         """What is kept under an account and a key."""
-        return self._one(_KEPT.where(RELEASES.c.account == account, RELEASES.c.shown_key == shown_key))
+        return self._one(_SHOWN, account=account, shown_key=shown_key)
 
     def get(self, release: str) -> KeptRelease:
         """The release of an id.
@@ -102,7 +104,7 @@ class ReleaseRegistry:
         Raises:
             NotFoundError: There is none.
         """
-        kept = self._one(_KEPT.where(RELEASES.c.id == release))
+        kept = self._one(_NAMED, id=release)
         if kept is None:
             raise NotFoundError("release", release)
         return kept
@@ -128,7 +130,7 @@ class ReleaseRegistry:
                 query = query.where(RELEASES.c.number > number)
             return tuple(KeptRelease(**row) for row in connection.execute(query).mappings())
 
-    def _one(self, query: Select[tuple[Any, ...]]) -> KeptRelease | None:
+    def _one(self, query: Select[tuple[Any, ...]], **by: str) -> KeptRelease | None:
         with self._database.reading() as connection:
-            row = connection.execute(query).mappings().one_or_none()
+            row = connection.execute(query, by).mappings().one_or_none()
         return None if row is None else KeptRelease(**row)
