@@ -40,8 +40,8 @@ from sfumato.query.planning.windows import row_window
 def rebuilt_question(claim: Presented, tables: Mapping[str, Table]) -> Presented:
     """The question that a tree claims to be, built here.
 
-    It is made by `presented` of rows that `rebuilt_rows` made, so whatever frames and SQL refuse is refused. It need not
-    equal the claim, which may be written as neither of them writes it.
+    It is made by `presented` of rows that `rebuilt_rows` made, so whatever frames and SQL refuse is refused. It need
+    not equal the claim, which may be written as neither of them writes it.
 
     Args:
         claim: Any tree whose fields are of their declared types.
