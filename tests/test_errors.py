@@ -13,6 +13,7 @@ from sfumato import errors
 from sfumato.errors import (
     BudgetExceededError,
     BusyError,
+    CuratorError,
     DatabaseError,
     EngineError,
     EntropyError,
@@ -69,6 +70,7 @@ RAISED = [
      "ask: not allowed; ask for a role"),
     (NotFoundError("dataset", "d"), {"thing": "dataset", "name": "d"}, "dataset 'd': not found. Check"),
     (DatabaseError("s.db", "is newer"), {"database": "s.db", "requirement": "is newer"}, "database s.db: is newer"),
+    (CuratorError("https://c", 502, "is none"), {"curator": "https://c", "status": 502}, "https://c, status 502: is"),
     (EntropyError("ssl"), {"source": "ssl"}, "nothing was released"),
 ]  # fmt: skip
 

@@ -18,6 +18,8 @@ from sfumato.version import __version__
 
 if TYPE_CHECKING:
     from sfumato import accounting, attacks, audit, datasets, errors, mechanisms, plots, privacy
+    from sfumato.client.asynchronous import connect_async
+    from sfumato.client.session import connect
     from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
     from sfumato.ledger.locations import ExistingLedger
     from sfumato.privacy.budgets import ZCDP, RenyiDP
@@ -78,6 +80,8 @@ _HOMES = {
     "avg_abs_dev": "query.statistics.deviations",
     "boolean": "query.model.columns",
     "coalesce": "query.handles.columns",
+    "connect": "client.session",
+    "connect_async": "client.asynchronous",
     "constant": "query.handles.columns",
     "correlation": "query.statistics.variances",
     "count": "query.statistics.counts",
@@ -147,6 +151,8 @@ __all__ = [
     "avg_abs_dev",
     "boolean",
     "coalesce",
+    "connect",
+    "connect_async",
     "constant",
     "correlation",
     "count",

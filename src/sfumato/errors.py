@@ -27,6 +27,7 @@
         ForbiddenError                the role or the key does not allow it: action, requirement
         NotFoundError                 no such thing, or none that this person may see: thing, name
       DatabaseError                   a server's own database cannot be used: database, requirement
+      CuratorError                    a server was not reached, or said no error of this package: curator, status
       EntropyError                    no secure randomness; nothing was released
 
 An error names the value concerned, what was expected and how to fix it. It contains nothing computed from private
@@ -279,6 +280,14 @@ class DatabaseError(SfumatoError):
     def __init__(self, database: str, requirement: str) -> None:
         self.database, self.requirement = database, requirement
         super().__init__(f"database {database}: {requirement}")
+
+
+class CuratorError(SfumatoError):
+    """A server could not be reached, or answered with something that is no answer and no error of this package."""
+
+    def __init__(self, curator: str, status: int | None, requirement: str) -> None:
+        self.curator, self.status, self.requirement = curator, status, requirement
+        super().__init__(f"curator {curator}{'' if status is None else f', status {status}'}: {requirement}")
 
 
 class EntropyError(SfumatoError):

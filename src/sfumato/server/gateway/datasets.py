@@ -63,7 +63,7 @@ def dataset(dataset: str, who: Anybody) -> dict[str, Any]:
 def relations(dataset: str, who: Anybody) -> dict[str, str]:
     """The tables as this package writes them, for clients that build frames."""
     with who.doing(Action.READ_RELATIONS, dataset):
-        return {"declarations": who.gateway.datasets.served(dataset).text}
+        return {"relations": who.gateway.datasets.served(dataset).text}
 
 
 @router.get("/{dataset}/label")

@@ -15,7 +15,8 @@ from sfumato.server.work.channel import PATIENCE, Line, sealed
 from sfumato.session.asking.execution import Answering, Keep, renewed
 from sfumato.session.asking.planning import AnyPrepared, Planning, Ticket, readable, stored
 from sfumato.session.asking.view import AccountView, relations_of
-from sfumato.session.wire.policies import DECLARATIONS, Declarations, decode_declarations
+from sfumato.session.wire.policies import Declarations, decode_declarations
+from sfumato.session.wire.questions import encode_relations
 from sfumato.session.wire.tickets import encode_ticket
 
 
@@ -82,16 +83,16 @@ class Served:
         declared: What the worker knows of its policy.
         stamp: Names this state of its declarations.
         planning: Plans under the account of the dataset.
-        text: The declarations as text, for clients.
         relations: The relation behind each name.
+        text: The same as text, for clients.
     """
 
     dataset: Dataset
     declared: Declarations
     stamp: tuple[int, int]
     planning: Planning
-    text: str
     relations: Mapping[str, Relation]
+    text: str
 
 
 class Datasets:
@@ -159,7 +160,8 @@ class Datasets:
         declared = decode_declarations(text, self._ledger)
         policy = declared.policy()
         planning = Planning(policy=policy, ledger=self._ledger, account=policy.dataset, places=declared.places)
+        relations = MappingProxyType(dict(relations_of(policy)))
         return Served(
             dataset=self._curator.datasets[name], declared=declared, stamp=stamp, planning=planning,
-            text=DECLARATIONS.encode(declared), relations=MappingProxyType(dict(relations_of(policy))),
+            relations=relations, text=encode_relations(relations),
         )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The same face as a session, over HTTP: whoever asks has no data, no engine and no ledger."""
