@@ -31,7 +31,6 @@ SMALL = {
 
 FOR_ONE_SIBLING = {
     "accounting/renyi/selection.py": "one theorem with its proof",
-    "cli/remote.py": "commands that need the extra `client`, which no other command does",
     "engines/sql/expressions/dates.py": "calendar arithmetic, which no other function of values uses",
     "query/statistics/deviations.py": "one statistic a file; the registry lists it",
     "query/statistics/vectors.py": "one statistic a file; the registry lists it",

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from sfumato.cli.audit.commands import audit_app
 from sfumato.cli.curator import curator_app
 from sfumato.cli.ledger.commands import ledger_app
+from sfumato.cli.remote import COMMANDS, Dataset, ask_server
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.version import __version__
 
@@ -34,14 +35,10 @@ app = typer.Typer(cls=RefusingGroup, no_args_is_help=True, add_completion=False,
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(curator_app, name="curator")
 app.add_typer(audit_app, name="audit")
+for command in COMMANDS:
+    app.command()(command)
 
 Relation = Annotated[str, typer.Option(metavar="NAME", help="Neighboring relation: add_or_remove_one or replace_one.")]
-
-
-Url = Annotated[str, typer.Option("--url", metavar="URL", help="Address of the server.")]
-Dataset = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Dataset of the server; default: the only one that you may ask.")
-]
 
 
 def main() -> None:
@@ -185,8 +182,6 @@ def query(
         }  # fmt: skip
         if unwanted := [name for name, value in given.items() if value]:
             raise ParameterError(unwanted[0], url, "belongs to files; leave it out with --url")
-        from sfumato.cli.remote import query as ask_server  # an extra
-
         ask_server(
             question[0], url=url, dataset=dataset, epsilon=epsilon, delta=delta, as_json=as_json, explain=explain
         )
@@ -219,56 +214,6 @@ def query(
         explain=explain,
         to=to,
     )
-
-
-@app.command()
-def login(
-    url: Annotated[str, typer.Argument(metavar="URL", help="Address of the server, which begins with https://.")],
-    *,
-    insecure: Annotated[
-        bool, typer.Option("--insecure", help="Allow http:// to another machine: others can then read the key.")
-    ] = False,
-) -> None:
-    """Store an API key for a server, in a file that only you can read. The key is asked for, and not shown.
-
-    Example: sfumato login https://curator.example.org
-    """
-    from sfumato.cli.remote import login as store  # an extra
-
-    store(url, insecure=insecure)
-
-
-@app.command()
-def logout(url: Annotated[str, typer.Argument(metavar="URL", help="Address of the server.")]) -> None:
-    """Remove the stored API key for a server from this machine.
-
-    Example: sfumato logout https://curator.example.org
-    """
-    from sfumato.cli.remote import logout as remove  # an extra
-
-    remove(url)
-
-
-@app.command()
-def budget(*, url: Url, dataset: Dataset = None) -> None:
-    """Print what your account at a server may spend, has spent, and has left.
-
-    Example: sfumato budget --url https://curator.example.org
-    """
-    from sfumato.cli.remote import budget as show  # an extra
-
-    show(url=url, dataset=dataset)
-
-
-@app.command()
-def releases(*, url: Url, dataset: Dataset = None) -> None:
-    """Print the answers that your account at a server was shown; none of them costs anything again.
-
-    Example: sfumato releases --url https://curator.example.org
-    """
-    from sfumato.cli.remote import releases as show  # an extra
-
-    show(url=url, dataset=dataset)
 
 
 @app.command()

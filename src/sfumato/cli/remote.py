@@ -1,21 +1,40 @@
-"""Commands that ask a server: log in, query, and look at the budget and at releases."""
+"""Commands that ask a server: log in, query, and look at the budget and at releases. They need the extra `client`."""
 
 import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from sfumato.cli.show import console, printable, table, wide_console
-from sfumato.client.calls import datasets
-from sfumato.client.curator import RemoteCurator, address_of
-from sfumato.client.session import RemoteSession, connect
-from sfumato.client.tokens import Token, forget
 from sfumato.errors import ParameterError
-from sfumato.query.sql.parsing import statements_of
-from sfumato.session.releases.release import Release
+
+if TYPE_CHECKING:
+    from sfumato.client.session import RemoteSession
+    from sfumato.session.releases.release import Release
+
+Address = Annotated[str, typer.Argument(metavar="URL", help="Address of the server, which begins with https://.")]
+Url = Annotated[str, typer.Option("--url", metavar="URL", help="Address of the server.")]
+Dataset = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Dataset of the server; default: the only one that you may ask.")
+]
 
 
-def login(url: str, *, insecure: bool) -> None:
-    """Ask for an API key, try it, and store it for this user."""
+def login(
+    url: Address,
+    *,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Allow http:// to another machine: others can then read the key.")
+    ] = False,
+) -> None:
+    """Store an API key for a server, in a file that only you can read. The key is asked for, and not shown.
+
+    Example: sfumato login https://curator.example.org
+    """
+    from sfumato.cli.show import printable
+    from sfumato.client.calls import datasets
+    from sfumato.client.curator import RemoteCurator, address_of
+    from sfumato.client.tokens import Token
+
     address = address_of(url, insecure=insecure)
     token = Token(typer.prompt(f"API key for {address}", hide_input=True, err=True).strip())
     curator = RemoteCurator(address, token)
@@ -28,29 +47,28 @@ def login(url: str, *, insecure: bool) -> None:
     typer.echo(f"logged in at {address}; the key is kept in {place}. Datasets: {names}")
 
 
-def logout(url: str) -> None:
-    """Remove the key for a server from this user's file; the server still accepts it."""
+def logout(url: Address) -> None:
+    """Remove the stored API key for a server from this machine.
+
+    Example: sfumato logout https://curator.example.org
+    """
+    from sfumato.client.curator import address_of
+    from sfumato.client.tokens import forget
+
     address = address_of(url, insecure=True)
     if not forget(address):
         raise ParameterError("url", address, "has no stored key; `sfumato login` stores one")
     typer.echo(f"the key for {address} is no longer stored; ask an owner to revoke it if others may have it")
 
 
-def query(
-    sql: str, *, url: str, dataset: str | None, epsilon: str | None, delta: str, as_json: bool, explain: bool
-) -> None:
-    """Have a server answer a query, or several for one cost, and print the answers."""
-    with connect(url, dataset=dataset) as session:
-        if explain:
-            asked = session.queries(sql) if len(statements_of(sql)) > 1 else session.query(sql)
-            typer.echo(asked.explain(epsilon=epsilon or 1, delta=delta))
-            return
-        for release in _answers(session, sql, epsilon=epsilon, delta=delta):
-            typer.echo(_as_json(release) if as_json else repr(release))
+def budget(*, url: Url, dataset: Dataset = None) -> None:
+    """Print what your account at a server may spend, has spent, and has left.
 
+    Example: sfumato budget --url https://curator.example.org
+    """
+    from sfumato.cli.show import console, printable, table
+    from sfumato.client.session import connect
 
-def budget(*, url: str, dataset: str | None) -> None:
-    """Print what the account may spend, has spent, and has left."""
     with connect(url, dataset=dataset) as session:
         found = session.own_account
     rows = [("budget", str(found.budget)), ("spent", str(found.spent)), ("remaining", str(found.remaining))]
@@ -58,8 +76,14 @@ def budget(*, url: str, dataset: str | None) -> None:
     console().print(table(["account", printable(found.name)], [*rows, *window, ("state", found.state)], left=2))
 
 
-def releases(*, url: str, dataset: str | None) -> None:
-    """Print the answers that the account was shown, which can be fetched again at no cost."""
+def releases(*, url: Url, dataset: Dataset = None) -> None:
+    """Print the answers that your account at a server was shown; none of them costs anything again.
+
+    Example: sfumato releases --url https://curator.example.org
+    """
+    from sfumato.cli.show import printable, table, wide_console
+    from sfumato.client.session import connect
+
     with connect(url, dataset=dataset) as session:
         more = session.releases()
         found = list(more)
@@ -70,13 +94,36 @@ def releases(*, url: str, dataset: str | None) -> None:
     wide_console().print(table(["release", "at", "query"], rows, left=3))
 
 
-def _answers(session: RemoteSession, sql: str, *, epsilon: str | None, delta: str) -> tuple[Release, ...]:
-    if len(statements_of(sql)) > 1:
+COMMANDS: Final[tuple[Callable[..., None], ...]] = (login, logout, budget, releases)
+"""All of them but `query`, which asks a server too."""
+
+
+def ask_server(
+    sql: str, *, url: str, dataset: str | None, epsilon: str | None, delta: str, as_json: bool, explain: bool
+) -> None:
+    """Have a server answer a query, or several for one cost, and print the answers."""
+    from sfumato.client.session import connect
+    from sfumato.query.sql.parsing import statements_of
+
+    is_batch = len(statements_of(sql)) > 1
+    with connect(url, dataset=dataset) as session:
+        if explain:
+            asked = session.queries(sql) if is_batch else session.query(sql)
+            typer.echo(asked.explain(epsilon=epsilon or 1, delta=delta))
+            return
+        for release in _answers(session, sql, epsilon, delta, is_batch=is_batch):
+            typer.echo(_as_json(release) if as_json else repr(release))
+
+
+def _answers(
+    session: "RemoteSession", sql: str, epsilon: str | None, delta: str, *, is_batch: bool
+) -> "tuple[Release, ...]":
+    if is_batch:
         return session.batch(sql, epsilon=epsilon or "", delta=delta)
     return (session.query(sql).release(epsilon=epsilon, delta=delta),)
 
 
-def _as_json(release: Release) -> str:
+def _as_json(release: "Release") -> str:
     document = {
         "records": release.records(), "confidence": release.confidence, "reused": release.reused,
         "notes": release.notes, "receipt": release.receipt.to_dict(),
