@@ -75,6 +75,13 @@ def metrics(who: Anybody) -> Response:
         return Response(who.gateway.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
+ROUTERS: Final = (
+    operations, datasets.router, asking.router, asking.questions_router, accounts.router, accounts.approvals_router,
+    releases.router, people.router,
+)  # fmt: skip
+"""All routes; docs/reference/rest.md lists them."""
+
+
 def create_app(gateway: Gateway) -> FastAPI:
     """The application of a gateway.
 
@@ -96,10 +103,7 @@ def create_app(gateway: Gateway) -> FastAPI:
     )  # fmt: skip
     app.state.gateway = gateway
     install(app)
-    for router in (
-        operations, datasets.router, asking.router, asking.questions_router, accounts.router,
-        accounts.approvals_router, releases.router, people.router,
-    ):  # fmt: skip
+    for router in ROUTERS:
         app.include_router(router)
     app.add_middleware(BoundedBodies, limits=gateway.curator.limits)
     app.add_middleware(Observed, metrics=gateway.metrics)
