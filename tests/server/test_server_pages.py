@@ -18,7 +18,7 @@ FOLDER = ROOT / "docs" / "how-to" / "server"
 INDEX = (FOLDER / "README.md").read_text("utf-8")
 PAGES = re.findall(r"^\| \d+ \| \[.*\]\((\w+\.md)\) \|$", INDEX, re.MULTILINE)
 SECONDS = 60
-VARIES = re.compile(r"sfk_\S+|\b[0-9a-f]{16}\b")
+VARIES = re.compile(r"sfk_[\w…]+|\b[0-9a-f]{16}\b")
 BLOCKS = [
     block
     for page in PAGES
@@ -43,7 +43,7 @@ class Terminal:
         return self._capsys.readouterr().out
 
     def command(self, line):
-        for shown, real in self._known.items():
+        for shown, real in sorted(self._known.items(), key=lambda pair: -len(pair[0])):
             line = line.replace(shown, real)
         match shlex.split(line):
             case ["sfumato", "serve", *arguments, "&"]:
