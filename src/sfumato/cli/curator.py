@@ -1,11 +1,17 @@
 """`sfumato serve` and `sfumato curator`: a server of curators is started, and gets its first admin."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sfumato.server.config import Curator
+    from sfumato.server.identity.database import Database
 
 curator_app = typer.Typer(no_args_is_help=True, help="Set up a server of curators. Only its operators run this.")
 
@@ -36,19 +42,48 @@ def add_admin(
 
     Example: sfumato curator add-admin alice --config curator.toml
     """
-    from sfumato.server.config import load_curator
     from sfumato.server.identity.acts import Act, ActLog
-    from sfumato.server.identity.database import Database
     from sfumato.server.identity.keys import ApiKeys
     from sfumato.server.identity.people import Action, Directory
 
+    with _database(config) as (curator, database):
+        Directory(database).add(name, is_platform_admin=True)
+        made = ApiKeys(database, secret=curator.secret).make(name, name="first key")
+        with closing(ActLog(database)) as acts:
+            acts.record(Act(person=name, action=Action.MANAGE_PEOPLE, target=name))
+    typer.echo(made.token)
+
+
+@curator_app.command("verify-acts")
+def verify_acts(
+    *,
+    config: Config,
+    length: Annotated[int, typer.Option(metavar="N", min=0, help="The length that was noted before.")] = 0,
+    head: Annotated[str, typer.Option(metavar="HASH", help="The head that was noted with it.")] = "",
+) -> None:
+    """Recompute the hash chain of the log of acts. Note the length and the head that it prints, elsewhere.
+
+    Example: sfumato curator verify-acts --config curator.toml
+    """
+    from sfumato.server.identity.acts import ActLog
+
+    if bool(length) != bool(head):
+        raise ParameterError("head", head, "and length belong together: give both, or none of them")
+    with _database(config) as (_, database), closing(ActLog(database)) as acts:
+        chain = acts.verify(length=length, head=head) if length else acts.verify()
+    if chain.broken is not None:
+        typer.echo(f"sfumato: act {chain.broken} is not as it was written, or is missing", err=True)
+        raise typer.Exit(1)
+    typer.echo(f"{chain.length:,} acts, each as it was written; head {chain.head}")
+
+
+@contextmanager
+def _database(config: str) -> Iterator[tuple["Curator", "Database"]]:
+    """The server's own database, as long as a command needs it."""
+    from sfumato.server.config import load_curator
+    from sfumato.server.identity.database import Database
+
     curator = load_curator(config)
     curator.make_state()
-    database = Database(curator.database)
-    acts = ActLog(database)
-    Directory(database).add(name, is_platform_admin=True)
-    made = ApiKeys(database, secret=curator.secret).make(name, name="first key")
-    acts.record(Act(person=name, action=Action.MANAGE_PEOPLE, target=name))
-    acts.close()
-    database.close()
-    typer.echo(made.token)
+    with closing(Database(curator.database)) as database:
+        yield curator, database

@@ -1,0 +1,68 @@
+"""Operators start a server, add its first admin, and verify the log of acts."""
+
+import re
+import sqlite3
+
+import pytest
+from tests.cli.commands import refusal, run
+
+from sfumato.server.config import load_curator
+from sfumato.server.identity.database import Database
+from sfumato.server.identity.keys import ApiKeys
+
+CURATOR = """
+[datasets.people]
+policy = "people.toml"
+budget = { epsilon = 1 }
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    file = tmp_path / "curator.toml"
+    file.write_text(CURATOR)
+    return file
+
+
+def test_the_first_admin_gets_a_key_that_works(config):
+    token = run("curator", "add-admin", "alice", "--config", config).stdout.strip()
+    curator = load_curator(config)
+    database = Database(curator.database)
+    alice = ApiKeys(database, secret=curator.secret).authenticate(token)
+    database.close()
+    assert (alice.name, alice.is_platform_admin, alice.grants) == ("alice", True, ())
+
+
+def test_a_name_is_given_once(config):
+    run("curator", "add-admin", "alice", "--config", config)
+    assert "is taken" in refusal("curator", "add-admin", "alice", "--config", config)
+
+
+def test_a_log_that_is_as_it_was_written_verifies(config):
+    run("curator", "add-admin", "alice", "--config", config)
+    shown = run("curator", "verify-acts", "--config", config).stdout
+    head = re.fullmatch(r"1 acts, each as it was written; head ([0-9a-f]{64})\n", shown)[1]
+    assert run("curator", "verify-acts", "--config", config, "--length", 1, "--head", head).exit_code == 0
+
+
+def test_a_log_that_was_shortened_or_changed_does_not(config, tmp_path):
+    run("curator", "add-admin", "alice", "--config", config)
+    longer = run("curator", "verify-acts", "--config", config, "--length", 2, "--head", "0" * 64)
+    assert (longer.exit_code, "act 2 is not as it was written, or is missing" in longer.stderr) == (1, True)
+    with sqlite3.connect(tmp_path / "state" / "server.db") as connection:
+        connection.execute("DROP TRIGGER act_has_no_update")
+        connection.execute("UPDATE act SET person = 'bob'")
+    connection.close()
+    changed = run("curator", "verify-acts", "--config", config)
+    assert (changed.exit_code, changed.stdout) == (1, "")
+    assert "act 1 is not as it was written" in changed.stderr
+
+
+def test_what_was_noted_is_given_whole_or_not_at_all(config):
+    assert "belong together" in refusal("curator", "verify-acts", "--config", config, "--length", 2)
+
+
+def test_a_server_needs_a_file_or_is_a_demo(config):
+    assert "give either --config" in refusal("serve")
+    assert "give either --config" in refusal("serve", "--demo", "--config", config)
+    assert "must be an existing TOML file" in refusal("serve", "--config", "nowhere.toml")
