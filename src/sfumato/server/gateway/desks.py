@@ -8,10 +8,12 @@ from typing import Any
 
 from sfumato.errors import ParameterError, SfumatoError, TicketError, UnavailableError
 from sfumato.ledger.ledger import Ledger
+from sfumato.privacy.codec import Json
 from sfumato.query.model.relations import Relation
 from sfumato.query.planning.plan import PrivatePlan
-from sfumato.server.config import Curator, Dataset
+from sfumato.server.config import Curator, Dataset, WorkEntry
 from sfumato.server.work.channel import PATIENCE, Line, sealed
+from sfumato.server.work.pacing import time_class
 from sfumato.session.asking.execution import Answering, Keep, renewed
 from sfumato.session.asking.planning import AnyPrepared, Planning, Ticket, readable, stored
 from sfumato.session.asking.view import AccountView, relations_of
@@ -41,14 +43,23 @@ class RemoteDesk(Answering):
 
     Attributes:
         errand: The one query that it is for.
+        work: How long queries may take.
+        declared_rows: How many rows the owner says that the data have.
     """
 
     errand: Errand = field(compare=False)
+    work: WorkEntry
+    declared_rows: int
 
     def expect(self, prepared: AnyPrepared) -> None:
-        """Take a place in the queue before anything is charged, unless there is an answer."""
+        """Take a place in the queue before anything is charged, unless there is an answer.
+
+        Raises:
+            ParameterError: The query may take too long.
+        """
         self.errand.prepared = prepared
         if stored(self, prepared) is None:
+            time_class(prepared.plan, self.work, declared_rows=self.declared_rows)
             self.errand.line.enter()
 
     def answer(self, ticket: Ticket, *, keep: Keep | None = None) -> dict[str, Any]:
@@ -63,11 +74,15 @@ class RemoteDesk(Answering):
                     done = self.errand.line.run(message)
                 self.errand.doublings = int(done.get("doublings", 0))
             except SfumatoError:
-                # Sent twice under one key: whoever was first has answered for both.
-                if ledger.answer_of(reservation) is None:
+                # Sent twice, or that process died after it had answered: whoever was first has answered for all.
+                if self._kept(ticket) is None:
                     raise
-        answer = ledger.answer_of(reservation)
-        return readable(self, ledger.answer(self.account, ticket.prepared.key) if answer is None else answer)
+        return readable(self, self._kept(ticket))
+
+    def _kept(self, ticket: Ticket) -> Json:
+        """The answer that the ledger has to a ticket."""
+        answer = self.ledger.answer_of(ticket.reservation)
+        return self.ledger.answer(self.account, ticket.prepared.key) if answer is None else answer
 
     def programs(self, plan: PrivatePlan) -> str:
         """Not known here: engines are where the data are."""
@@ -140,8 +155,9 @@ class Datasets:
         """
         planning = served.planning
         desk = RemoteDesk(
-            policy=planning.policy, ledger=planning.ledger, account=account, places=planning.places, errand=errand
-        )
+            policy=planning.policy, ledger=planning.ledger, account=account, places=planning.places, errand=errand,
+            work=self._curator.work, declared_rows=served.dataset.declared_rows,
+        )  # fmt: skip
         return AccountView(desk, served.relations)
 
     def publish(self, name: str, version: str) -> None:
