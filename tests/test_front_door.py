@@ -5,6 +5,7 @@ is repeated with one argument after the other replaced by what people hand over 
 to what its grammar refuses: a name that is no parameter, or one that is missing.
 """
 
+import asyncio
 import contextlib
 import doctest
 import importlib
@@ -31,6 +32,9 @@ from sfumato.privacy import events
 
 PACKAGES = ("accounting", "attacks", "audit", "datasets", "mechanisms", "plots")
 PRIVACY = ("budgets", "events", "guarantees", "neighbors", "secret")
+NOBODY = "sfk_none"
+"""A key that no server accepts."""
+
 SECONDS = 3
 """Of the processor, after which a call is taken for one without an end."""
 
@@ -86,6 +90,8 @@ def calls():
         "sf.UnitColumn": call("who"),
         "sf.UnitPath": call(column="who", table=people, key="who"),
         "sf.coalesce": call(handle, handle),
+        "sf.connect": call(url="http://127.0.0.1:9", token=NOBODY, dataset="people", timeout=1, insecure=False),
+        "sf.connect_async": call("http://127.0.0.1:9", token=NOBODY, dataset="people", timeout=1, insecure=False),
         "sf.correlation": call("x", "y"),
         "sf.count_distinct": call("x", max_values_per_unit=1),
         "sf.covariance": call("x", "y", population=True),
@@ -246,7 +252,9 @@ def outcome(value, spoilt):
     try:
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            value(*spoilt.positional, **spoilt.named)
+            found = value(*spoilt.positional, **spoilt.named)
+            if inspect.iscoroutine(found):
+                asyncio.run(found)
     except SfumatoError:
         return ""
     except TooLongError:
@@ -262,6 +270,7 @@ def outcome(value, spoilt):
 @pytest.mark.parametrize("name", sorted(public().keys() - MADE_BY_THE_PACKAGE - TRUSTING))
 def test_a_wrong_argument_is_used_or_refused_in_the_words_of_the_package(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # some of what is handed over is taken for a path
+    monkeypatch.setattr("sfumato.client.problems.FIRST_PAUSE", 0.0)
     monkeypatch.setattr("sys.stdin", io.StringIO())  # which `serve` reads, if nothing else is handed over
     (right, *_) = calls_in_examples(name) or [calls().get(name)]
     if right is None:

@@ -16,9 +16,10 @@ def answer(document, **headers):
 
 
 def test_which_dataset_is_meant_must_be_clear(served):
-    for dataset in ("others", 7):
-        with pytest.raises(ParameterError, match="must be one of: people"):
-            sf.connect(served[1], token=TOKEN, dataset=dataset)
+    with pytest.raises(ParameterError, match="must be one of: people"):
+        sf.connect(served[1], token=TOKEN, dataset="others")
+    with pytest.raises(ParameterError, match="as text"):
+        sf.connect(served[1], token=TOKEN, dataset=7)
     with sf.connect(served[1], token=TOKEN, dataset="people") as session:
         assert repr(session) == f"<RemoteSession on people at {served[1]}>"
 

@@ -129,6 +129,7 @@ def test_nothing_shows_the_key(served, caplog):
     told = []
     with sf.connect(url, token=TOKEN) as session:
         told += [repr(session), repr(session._curator), str(vars(session)), repr(session.query(SQL))]
+        told += [str(vars(session._curator)), str(vars(session._curator._client))]
         for waiting in ([Response(status_code=500)], [Response(b"x" * 9, media_type="application/json")]):
             app.state.waiting = waiting
             with pytest.raises(CuratorError) as error:

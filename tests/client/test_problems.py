@@ -78,6 +78,7 @@ def test_what_passes_by_itself_is_tried_again_later_and_later():
         assert pauses == sorted(pauses)
         assert pauses[0] < pauses[-1] <= problems.LONGEST_PAUSE
         assert pause_after(passing, TRIES) is None
+        assert pause_after(passing, 2, tries=2) is None
 
 
 def test_a_server_says_how_long_to_wait():

@@ -18,6 +18,7 @@ from tests.mutations import (
     audit,
     audited,
     canaries,
+    clients,
     engines,
     engines_by_hash,
     engines_elsewhere,
@@ -36,8 +37,8 @@ from tests.mutations.mutants import ROOT, Mutant, run_suite
 from tests.sizes import FULL_SIZE
 
 MODULES = (
-    accounting, audit, audited, canaries, engines, engines_by_hash, engines_elsewhere, engines_in_sql, house, ledgers,
-    mechanisms, narrowing, noise, plans, server, sessions, wire,
+    accounting, audit, audited, canaries, clients, engines, engines_by_hash, engines_elsewhere, engines_in_sql, house,
+    ledgers, mechanisms, narrowing, noise, plans, server, sessions, wire,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"

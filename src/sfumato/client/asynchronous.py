@@ -40,10 +40,10 @@ async def connect_async(
         ParameterError: The address or the key cannot be used, or there is no such dataset.
         CuratorError: The server cannot be reached.
     """
-    address = address_of(url, insecure=insecure)
+    address, wanted = address_of(url, insecure=insecure), calls.named(dataset)
     curator = AsyncCurator(address, token_for(address, token), timeout=timeout)
     try:
-        return AsyncSession(curator, calls.chosen(await curator.send(calls.datasets()), dataset))
+        return AsyncSession(curator, calls.chosen(await curator.send(calls.datasets()), wanted))
     except BaseException:
         await curator.close()
         raise

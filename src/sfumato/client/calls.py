@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
-from sfumato.client.problems import Answer
+from sfumato.client.problems import FEW_TRIES, TRIES, Answer
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import is_one_of, of_kind
 from sfumato.privacy.budgets import Budget
@@ -29,6 +29,7 @@ class Exchange(Generic[T_co]):
         body: What is sent, as JSON.
         parameters: What stands behind the `?`.
         key: Under which the server knows it again.
+        tries: How often it is sent, at most.
     """
 
     path: str
@@ -37,6 +38,7 @@ class Exchange(Generic[T_co]):
     body: Json = None
     parameters: Mapping[str, str] = field(default_factory=dict)
     key: str | None = None
+    tries: int = FEW_TRIES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,15 @@ class ListedRelease:
 def datasets() -> Exchange[tuple[RemoteDataset, ...]]:
     """The datasets that one has a role on."""
     return Exchange(path="datasets", read=lambda answer: tuple(map(_dataset, answer.document())))
+
+
+def named(dataset: str | None) -> str | None:
+    """The name of a dataset, if one is stated.
+
+    Raises:
+        ParameterError: It is no text.
+    """
+    return None if dataset is None else of_kind(dataset, "dataset", str, "the name of a dataset, as text")
 
 
 def chosen(found: Iterable[RemoteDataset], wanted: str | None) -> str:
@@ -193,7 +204,7 @@ def posted(
     dataset: str, what: str, body: Json, read: Callable[[Answer], T_co], *, key: str | None = None
 ) -> Exchange[T_co]:
     """A request about some queries of a dataset."""
-    return Exchange(path=f"{_of(dataset)}/{what}", method="POST", body=body, read=read, key=key)
+    return Exchange(path=f"{_of(dataset)}/{what}", method="POST", body=body, read=read, key=key, tries=TRIES)
 
 
 def _of(dataset: str) -> str:

@@ -5,6 +5,7 @@ run; all else is the same.
 """
 
 import time
+from fractions import Fraction
 from ipaddress import ip_address
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
@@ -26,6 +27,7 @@ T = TypeVar("T")
 TIMEOUT: Final = 300.0
 """Seconds that an answer may take; a query is then sent again, and finds its answer."""
 
+_A_DAY: Final = Fraction(86_400)
 _CONNECT: Final = 10.0
 _MISTAKES: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What is raised where an answer is read that is none of this package's."""
@@ -45,6 +47,7 @@ def address_of(url: str, *, insecure: bool = False) -> str:
         >>> address_of("https://Curator.example.org/")
         'https://curator.example.org'
     """
+    flag(insecure, "insecure")
     of_kind(url, "url", str, "the address of a server, such as 'https://curator.example.org'")
     try:
         parts = urlsplit(url)
@@ -56,7 +59,7 @@ def address_of(url: str, *, insecure: bool = False) -> str:
         raise ParameterError("url", "an address", "must be such as 'https://curator.example.org', without ? and #")
     if "@" in parts.netloc:
         raise ParameterError("url", "an address", "must have no name or password in it; give an API key as token=…")
-    if parts.scheme == "http" and not flag(insecure, "insecure") and not _is_here(host):
+    if parts.scheme == "http" and not insecure and not _is_here(host):
         raise ParameterError(
             "url", f"http://{host}", "must begin with https://, or others can read the key; insecure=True allows that"
         )
@@ -71,22 +74,24 @@ def _is_here(host: str) -> bool:
         return host == "localhost"
 
 
-class _Settings:
+def _settings(token: Token, timeout: Number) -> dict[str, Any]:
+    """What httpx is told; it is kept nowhere else, because the key is in it."""
+    seconds = float(min(positive(timeout, "timeout"), _A_DAY))
+    return {
+        "headers": {"Authorization": token.authorization, "User-Agent": f"sfumato/{__version__}"},
+        "timeout": httpx.Timeout(seconds, connect=min(seconds, _CONNECT)),
+    }
+
+
+class _Addressed:
     """What both kinds have in common.
 
     Args:
         address: Of the server, as `address_of` writes it.
-        token: Who asks.
-        timeout: Seconds that an answer may take.
     """
 
-    def __init__(self, address: str, token: Token, *, timeout: Number = TIMEOUT) -> None:
-        seconds = float(positive(timeout, "timeout"))
+    def __init__(self, address: str) -> None:
         self.address = address
-        self._options: dict[str, Any] = {
-            "headers": {"Authorization": token.authorization, "User-Agent": f"sfumato/{__version__}"},
-            "timeout": httpx.Timeout(seconds, connect=min(seconds, _CONNECT)),
-        }
 
     def _request(self, call: Exchange[Any]) -> dict[str, Any]:
         """A request as httpx takes it."""
@@ -128,12 +133,18 @@ def _answer(response: httpx.Response) -> Answer:
     return Answer(status=response.status_code, headers=dict(response.headers), body=response.content)
 
 
-class RemoteCurator(_Settings):
-    """A server, asked by one who waits."""
+class RemoteCurator(_Addressed):
+    """A server, asked by one who waits.
+
+    Args:
+        address: Of the server, as `address_of` writes it.
+        token: Who asks.
+        timeout: Seconds that an answer may take.
+    """
 
     def __init__(self, address: str, token: Token, *, timeout: Number = TIMEOUT) -> None:
-        super().__init__(address, token, timeout=timeout)
-        self._client = httpx.Client(**self._options)
+        super().__init__(address)
+        self._client = httpx.Client(**_settings(token, timeout))
 
     def send(self, call: Exchange[T]) -> T:
         """Send a request, again where it may not have come, and give what was asked for.
@@ -145,7 +156,7 @@ class RemoteCurator(_Settings):
         tried = 1
         while True:
             answer = self._sent(call)
-            pause = pause_after(answer, tried)
+            pause = pause_after(answer, tried, tries=call.tries)
             if pause is None:
                 return self._read(call, answer)
             time.sleep(pause)
@@ -162,19 +173,19 @@ class RemoteCurator(_Settings):
         self._client.close()
 
 
-class AsyncCurator(_Settings):
-    """A server, asked by one who does something else meanwhile."""
+class AsyncCurator(_Addressed):
+    """A server, asked by one who does something else meanwhile; see `RemoteCurator`."""
 
     def __init__(self, address: str, token: Token, *, timeout: Number = TIMEOUT) -> None:
-        super().__init__(address, token, timeout=timeout)
-        self._client = httpx.AsyncClient(**self._options)
+        super().__init__(address)
+        self._client = httpx.AsyncClient(**_settings(token, timeout))
 
     async def send(self, call: Exchange[T]) -> T:
         """The same as of `RemoteCurator`."""
         tried = 1
         while True:
             answer = await self._sent(call)
-            pause = pause_after(answer, tried)
+            pause = pause_after(answer, tried, tries=call.tries)
             if pause is None:
                 return self._read(call, answer)
             await anyio.sleep(pause)

@@ -14,7 +14,10 @@ from sfumato.privacy.formats import parse_json
 
 PROBLEM: Final = "application/problem+json"
 TRIES: Final = 6
-"""How often a request is sent, at most."""
+"""How often a request about queries is sent, at most."""
+
+FEW_TRIES: Final = 2
+"""How often any other is, so that a wrong address is said soon."""
 
 FIRST_PAUSE: Final = 0.25
 LONGEST_PAUSE: Final = 60.0
@@ -70,7 +73,7 @@ class Answer:
         return found if isinstance(found, dict) else {}
 
 
-def pause_after(answer: Answer | None, tried: int) -> float | None:
+def pause_after(answer: Answer | None, tried: int, *, tries: int = TRIES) -> float | None:
     """After how many seconds to send the same request again; None for never.
 
     A request can be sent again where nobody knows whether it came: it has a key under which nothing is charged twice.
@@ -78,9 +81,10 @@ def pause_after(answer: Answer | None, tried: int) -> float | None:
     Args:
         answer: What came back; None if nothing did.
         tried: How often it was sent.
+        tries: How often it may be.
     """
     growing = min(FIRST_PAUSE * 2.0 ** (tried - 1), LONGEST_PAUSE)
-    if tried >= TRIES:
+    if tried >= tries:
         return None
     if answer is None:
         return growing

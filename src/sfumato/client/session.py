@@ -33,10 +33,10 @@ def connect(
         ParameterError: The address or the key cannot be used, or there is no such dataset.
         CuratorError: The server cannot be reached.
     """
-    address = address_of(url, insecure=insecure)
+    address, wanted = address_of(url, insecure=insecure), calls.named(dataset)
     curator = RemoteCurator(address, token_for(address, token), timeout=timeout)
     try:
-        return RemoteSession(curator, calls.chosen(curator.send(calls.datasets()), dataset))
+        return RemoteSession(curator, calls.chosen(curator.send(calls.datasets()), wanted))
     except BaseException:
         curator.close()
         raise

@@ -7,7 +7,7 @@ trusted: a text may hold any tree that the declared types allow.
 that build the questions of frames and SQL (`query.python.rebuilding`), and is what the text says. So a text can ask
 nothing that a frame or a statement could not.
 
-Proof: proofs/session/wire/questions.md.
+Proof: proofs/session/wire/questions.md. Decision: docs/decisions/0043.
 """
 
 from collections.abc import Mapping
