@@ -2,6 +2,8 @@
 
 import logging
 import pickle
+import subprocess
+import sys
 import traceback
 
 import httpx
@@ -166,3 +168,9 @@ def test_an_answer_that_is_none_is_said(served, body):
         app.state.waiting = [Response(body, media_type="application/json")]
         with pytest.raises((CuratorError, ParameterError)):
             session.sql(SQL, epsilon=1)
+
+
+def test_without_the_extra_one_hears_what_to_install():
+    program = "import sys; sys.modules['httpx'] = None; import sfumato as sf; sf.connect"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert "ParameterError: client = 'httpx': is not installed; run: pip install \"sfumato[client]\"" in done.stderr

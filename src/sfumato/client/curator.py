@@ -4,15 +4,13 @@ Requests are values (`calls.Exchange`). `RemoteCurator` sends one and waits, `As
 run; all else is the same.
 """
 
+import asyncio
 import time
 from fractions import Fraction
 from ipaddress import ip_address
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 from urllib.parse import SplitResult, urlsplit
-
-import anyio
-import httpx
 
 from sfumato.client.calls import Exchange
 from sfumato.client.problems import Answer, error_of, pause_after
@@ -21,6 +19,11 @@ from sfumato.errors import CuratorError, ParameterError, SfumatoError
 from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import Number, flag, positive
 from sfumato.version import __version__
+
+try:
+    import httpx
+except ImportError:
+    raise ParameterError("client", "httpx", 'is not installed; run: pip install "sfumato[client]"') from None
 
 T = TypeVar("T")
 
@@ -188,7 +191,7 @@ class AsyncCurator(_Addressed):
             pause = pause_after(answer, tried, tries=call.tries)
             if pause is None:
                 return self._read(call, answer)
-            await anyio.sleep(pause)
+            await asyncio.sleep(pause)
             tried += 1
 
     async def _sent(self, call: Exchange[Any]) -> Answer | None:
