@@ -164,6 +164,11 @@ class Curator:
             change = {"budget": {"epsilon": str(epsilon)}, "reason": "a round of a race"}
             _done(owner.post(f"/datasets/{DATASET}/accounts//budget", json=change))
 
+    def acknowledge(self) -> None:
+        """Let a suspended dataset be asked again."""
+        with self.owner.client(self.url) as owner:
+            _done(owner.post(f"/datasets/{DATASET}/acknowledgments", json={"reason": "a test of kills"}))
+
     def ledger(self):
         """Its ledger, to be read beside it."""
         from sfumato.server.config import load_curator
