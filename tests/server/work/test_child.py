@@ -212,7 +212,7 @@ def failing(runner, error):
 @pytest.mark.parametrize(
     "error", [MemoryError(), ValueError(CANARY), FailedOnRowsError("duckdb", "answered", "OutOfRange")], ids=repr
 )
-def test_what_fails_over_rows_suspends_the_data_and_tells_nothing(served, error, monkeypatch):
+def test_what_fails_over_rows_suspends_the_data_and_tells_nothing(served, error):
     runner, _, gateway = served
     failing(runner, error)
     ticket = gateway.ticket()
@@ -343,8 +343,8 @@ def test_duckdb_reads_no_other_file_and_its_settings_are_locked(tmp_path):
         connection = engine._engine._database
         for statement in (
             f"SELECT * FROM read_csv('{tmp_path / 'secret.csv'}')", "SET enable_external_access = true",
-            "SET memory_limit = '1GB'", f"ATTACH '{tmp_path / 'other.db'}' AS other", f"COPY (SELECT 1) TO '{tmp_path / 'out.csv'}'",
-            "INSTALL httpfs",
+            "SET memory_limit = '1GB'", f"ATTACH '{tmp_path / 'other.db'}' AS other", "INSTALL httpfs",
+            f"COPY (SELECT 1) TO '{tmp_path / 'out.csv'}'",
         ):  # fmt: skip
             with pytest.raises(Exception, match=r"(?i)disabled|locked|not permitted|permission"):
                 connection.execute(statement)

@@ -61,6 +61,7 @@ class Worker:
         try:
             self._listening.bind(str(self._place))
         except OSError:
+            self._listening.close()
             requirement = "must be a local folder whose path has at most 90 bytes, as sockets need"
             raise ParameterError("state", str(self._place.parent), requirement) from None
         self._place.chmod(0o600)
