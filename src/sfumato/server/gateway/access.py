@@ -1,12 +1,14 @@
 """Who makes a request, whether they may, and the act that is written of it: the same for every route."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
-from fastapi import Depends, Header, Request
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi import Depends, Header, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.routing import APIRoute
+from fastapi.security import HTTPBearer
 
 from sfumato.errors import (
     AccessError,
@@ -19,6 +21,7 @@ from sfumato.errors import (
 from sfumato.ledger.ledger import Ledger
 from sfumato.server.config import Curator
 from sfumato.server.gateway.answering import Answers
+from sfumato.server.gateway.bodies import StrictRequest
 from sfumato.server.gateway.desks import Datasets
 from sfumato.server.gateway.limits import Places, Rates
 from sfumato.server.gateway.observing import Metrics
@@ -95,13 +98,19 @@ class Caller:
         gateway: The server.
         token: The API key that they sent; empty for none.
         host: The address that they sent it from.
+
+    Attributes:
+        principal: Who it is; nobody, who may do nothing, until they have signed in.
+        is_written: Whether an act was written of the request.
     """
 
     def __init__(self, gateway: Gateway, token: str, host: str) -> None:
         self.gateway, self._token, self._host = gateway, token, host
+        self.principal = Principal(name="", scopes=frozenset())
+        self.is_written = False
 
-    def principal(self) -> Principal:
-        """Who it is.
+    def sign_in(self) -> None:
+        """Find out who it is, and count the request; what is over the limit of a minute leaves no act.
 
         Raises:
             NotAuthenticatedError: They sent no valid key.
@@ -111,9 +120,10 @@ class Caller:
             found = self.gateway.keys.authenticate(self._token)
         except NotAuthenticatedError:
             self.gateway.rates.hit(f"address {self._host}")
+            self.write(Action.SIGN_IN, ActOutcome.REFUSED)
             raise
         self.gateway.rates.hit(f"key {found.key}")
-        return found
+        self.principal = found
 
     @contextmanager
     def doing(self, action: Action, dataset: str | None = None, *, target: str = "") -> Iterator[Doing]:
@@ -128,17 +138,20 @@ class Caller:
             AccessError: They may not.
             SfumatoError: What they do fails.
         """
-        doing, known = Doing(Principal(name="")), dataset if dataset in self.gateway.curator.datasets else None
-        doing.target = target
+        doing = Doing(self.principal, target)
         try:
-            doing.principal = self.principal()
-            self._require(doing.principal, action, dataset)
+            self._require(action, dataset)
             yield doing
         except BaseException as error:
             is_refused = isinstance(error, _MAY_NOT)
-            self._write(doing, action, known, ActOutcome.REFUSED if is_refused else ActOutcome.FAILED)
+            self.write(action, ActOutcome.REFUSED if is_refused else ActOutcome.FAILED, dataset, doing)
             raise
-        self._write(doing, action, known, ActOutcome.DONE)
+        self.write(action, ActOutcome.DONE, dataset, doing)
+
+    def refused(self, action: Action, thing: str, name: str) -> NotFoundError:
+        """The error for what does not exist, or is another's: the same words for both; that it was asked is written."""
+        self.write(action, ActOutcome.REFUSED, None, Doing(self.principal, name))
+        return NotFoundError(thing, name)
 
     @contextmanager
     def reading_account(self, dataset: str, account: str | None = None) -> Iterator[Doing]:
@@ -147,33 +160,40 @@ class Caller:
         Raises:
             AccessError: They may not; of an account that is not theirs an analyst hears no more than that.
         """
-        seen = self.principal()
-        is_own_alone = not seen.may(Action.READ_ACCOUNTS, dataset)
-        with self.doing(
-            Action.READ_OWN_ACCOUNT if is_own_alone else Action.READ_ACCOUNTS, dataset, target=account or ""
-        ) as doing:
-            if is_own_alone and account is not None and not is_own(seen, dataset, account):
+        is_own_alone = not self.principal.may(Action.READ_ACCOUNTS, dataset)
+        action = Action.READ_OWN_ACCOUNT if is_own_alone else Action.READ_ACCOUNTS
+        with self.doing(action, dataset, target=account or "") as doing:
+            if is_own_alone and account is not None and not is_own(self.principal, dataset, account):
                 raise NotFoundError("account", account)
             yield doing
 
-    def _require(self, principal: Principal, action: Action, dataset: str | None) -> None:
+    def write(
+        self, action: Action, outcome: ActOutcome, dataset: str | None = None, doing: Doing | None = None
+    ) -> None:  # fmt: skip
+        """Write an act of this request; of datasets that are not served no name.
+
+        Args:
+            action: What they do.
+            outcome: How it ended.
+            dataset: With which dataset, if with any.
+            doing: What else is known of it.
+        """
+        self.is_written = True
+        act = Act(
+            person=self.principal.name, action=action, outcome=outcome,
+            dataset=dataset if dataset is not None and dataset in self.gateway.curator.datasets else "",
+            target="" if doing is None else _target(doing.target), query_hash="" if doing is None else doing.query_hash,
+        )  # fmt: skip
+        self.gateway.acts.record(act, wait=action not in _READS and outcome is ActOutcome.DONE)
+
+    def _require(self, action: Action, dataset: str | None) -> None:
         if dataset is None:
-            principal.require(action)
+            self.principal.require(action)
             return
         served = self.gateway.curator.datasets.get(dataset)
         if served is None:
             raise NotFoundError("dataset", dataset)
-        principal.require(action, dataset, owners_ask=served.owners_may_ask)
-
-    def _write(self, doing: Doing, action: Action, dataset: str | None, outcome: ActOutcome) -> None:
-        person = doing.principal.name
-        if not person:
-            action = Action.SIGN_IN
-        act = Act(
-            person=person, action=action, dataset=dataset or "", target=_target(doing.target), outcome=outcome,
-            query_hash=doing.query_hash,
-        )  # fmt: skip
-        self.gateway.acts.record(act, wait=action not in _READS and outcome is ActOutcome.DONE)
+        self.principal.require(action, dataset, owners_ask=served.owners_may_ask)
 
 
 def _target(text: str) -> str:
@@ -184,19 +204,40 @@ def _target(text: str) -> str:
         return ""
 
 
+class Guarded(APIRoute):
+    """A route for people with a key: who they are is known before their request is read, and it leaves one act."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """What answers a request."""
+        handle = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            sent = await _BEARER(request)
+            host = request.client.host if request.client else ""
+            who = Caller(request.app.state.gateway, "" if sent is None else sent.credentials, host)
+            request.state.caller = who
+            await run_in_threadpool(who.sign_in)
+            try:
+                return await handle(StrictRequest(request.scope, request.receive))
+            except Exception:
+                if not who.is_written:  # it is none of the interface
+                    await run_in_threadpool(who.write, Action.SIGN_IN, ActOutcome.FAILED)
+                raise
+
+        return guarded
+
+
 _BEARER: Final = HTTPBearer(auto_error=False, description="An API key, which begins with sfk_.")
 
 
-async def caller(
-    request: Request, sent: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)] = None
-) -> Caller:
-    """Whoever sent a request; nothing is looked up yet."""
-    gateway: Gateway = request.app.state.gateway
-    return Caller(gateway, "" if sent is None else sent.credentials, request.client.host if request.client else "")
+async def _caller(request: Request, _: Annotated[object, Depends(_BEARER)] = None) -> Caller:
+    """Whoever sent a request."""
+    found: Caller = request.state.caller
+    return found
 
 
-Anybody = Annotated[Caller, Depends(caller)]
-"""A route's argument: whoever sent the request."""
+Anybody = Annotated[Caller, Depends(_caller)]
+"""An argument of a `Guarded` route: whoever sent the request."""
 
 IdempotencyKey = Annotated[
     str | None,

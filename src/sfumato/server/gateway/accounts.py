@@ -1,6 +1,7 @@
 """Routes of accounts: the tree of budgets, what is spent of it and when, and what owners change."""
 
 import json
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Response
@@ -15,13 +16,13 @@ from sfumato.ledger.reading.spending import project, spending
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.codec import decode_budget, encode_budget
 from sfumato.server.config import BudgetEntry, WindowEntry
-from sfumato.server.gateway.access import Anybody, Caller, account_of, is_own
+from sfumato.server.gateway.access import Anybody, Caller, Guarded, account_of, is_own
 from sfumato.server.gateway.datasets import Reason
 from sfumato.server.identity.approvals import Approval
 from sfumato.server.identity.people import Action
 
-router = APIRouter(prefix="/v1/datasets/{dataset}/accounts", tags=["accounts"])
-approvals_router = APIRouter(prefix="/v1/approvals", tags=["accounts"])
+router = APIRouter(prefix="/v1/datasets/{dataset}/accounts", tags=["accounts"], route_class=Guarded)
+approvals_router = APIRouter(prefix="/v1/approvals", tags=["accounts"], route_class=Guarded)
 
 
 class NewAccount(BaseModel):
@@ -146,10 +147,11 @@ def approvals(who: Anybody) -> list[dict[str, Any]]:
 @approvals_router.post("/{approval}")
 def decide(approval: str, decision: Decision, who: Anybody) -> dict[str, Any]:
     """Agree to a change that another owner asked for, or refuse it."""
-    principal = who.principal()
-    asked = who.gateway.approvals.approval(approval)
-    if not principal.roles(asked.dataset):
-        raise NotFoundError("approval", approval)
+    asked = None
+    with suppress(NotFoundError):
+        asked = who.gateway.approvals.approval(approval)
+    if asked is None or not who.principal.roles(asked.dataset):
+        raise who.refused(Action.DECIDE, "approval", approval)
     with who.doing(Action.DECIDE, asked.dataset, target=approval) as doing:
         decided = who.gateway.approvals.decide(approval, by=doing.principal.name, is_granted=decision.granted)
         if decision.granted:

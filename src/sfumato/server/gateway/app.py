@@ -6,13 +6,13 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any, Final
 
 import anyio.to_thread
 import uvicorn
-from fastapi import APIRouter, FastAPI, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from sfumato.errors import LedgerMissingError, UnavailableError
@@ -20,8 +20,9 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
 from sfumato.server.config import Curator, load_curator
 from sfumato.server.gateway import accounts, asking, datasets, people, releases
-from sfumato.server.gateway.access import Anybody, Gateway
-from sfumato.server.gateway.limits import BoundedBodies, protocol
+from sfumato.server.gateway.access import Anybody, Gateway, Guarded
+from sfumato.server.gateway.bodies import BoundedBodies
+from sfumato.server.gateway.limits import protocol
 from sfumato.server.gateway.observing import Observed, log_in_json
 from sfumato.server.gateway.problems import Problem, install
 from sfumato.server.identity.database import Database
@@ -47,28 +48,28 @@ _SECONDS_FOR_A_LEDGER: Final = 60.0
 _PAUSE: Final = 0.05
 
 operations = APIRouter(prefix="/v1", tags=["operations"])
+guarded_operations = APIRouter(prefix="/v1", tags=["operations"], route_class=Guarded)
 
 
 @operations.get("/health")
-def health() -> dict[str, str]:
+async def health() -> dict[str, str]:
     """Whether this process answers; nobody has to say who they are."""
     return {"status": "ok", "version": __version__}
 
 
 @operations.get("/ready")
-def ready(who: Anybody) -> dict[str, str]:
+def ready(request: Request) -> dict[str, str]:
     """Whether every dataset can be asked; nobody has to say who they are, and nobody hears which cannot."""
-    for name in who.gateway.curator.datasets:
-        line = who.gateway.datasets.line(name, patience=0)
-        try:
-            who.gateway.datasets.served(name)
+    gateway: Gateway = request.app.state.gateway
+    gateway.rates.hit(f"address {request.client.host if request.client else ''}")
+    for name in gateway.curator.datasets:
+        with closing(gateway.datasets.line(name, patience=0)) as line:
+            gateway.datasets.served(name)
             line.enter()
-        finally:
-            line.close()
     return {"status": "ready"}
 
 
-@operations.get("/metrics", response_class=Response)
+@guarded_operations.get("/metrics", response_class=Response)
 def metrics(who: Anybody) -> Response:
     """Counts of this process, for Prometheus."""
     with who.doing(Action.READ_METRICS):
@@ -76,8 +77,8 @@ def metrics(who: Anybody) -> Response:
 
 
 ROUTERS: Final = (
-    operations, datasets.router, asking.router, asking.questions_router, accounts.router, accounts.approvals_router,
-    releases.router, people.router,
+    operations, guarded_operations, datasets.router, asking.router, asking.questions_router, accounts.router,
+    accounts.approvals_router, releases.router, people.router,
 )  # fmt: skip
 """All routes; docs/reference/rest.md lists them."""
 
@@ -99,6 +100,7 @@ def create_app(gateway: Gateway) -> FastAPI:
 
     app = FastAPI(
         title="Sfumato", version=__version__, lifespan=lifespan, responses=_PROBLEMS, docs_url=None, redoc_url=None,
+        redirect_slashes=False,
         openapi_url="/v1/openapi.json", description="A curator of databases of people: answers have exact noise.",
     )  # fmt: skip
     app.state.gateway = gateway

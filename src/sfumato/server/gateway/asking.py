@@ -9,10 +9,11 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Header, Response
 from starlette.responses import JSONResponse
 
+from sfumato.errors import NotFoundError
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json, encode_budget
 from sfumato.query.statistics.estimates import Forecast
-from sfumato.server.gateway.access import Anybody, Caller, Doing, IdempotencyKey, account_for
+from sfumato.server.gateway.access import Anybody, Caller, Guarded, IdempotencyKey, account_for
 from sfumato.server.gateway.answering import Ask, Asking, asked_in
 from sfumato.server.gateway.desks import Errand
 from sfumato.server.gateway.problems import Problem
@@ -22,8 +23,8 @@ from sfumato.session.asking.view import AccountView
 from sfumato.session.dry_run import as_made_up, dry_run_desk
 from sfumato.session.releases.documents import encode_release
 
-router = APIRouter(prefix="/v1/datasets/{dataset}", tags=["queries"])
-questions_router = APIRouter(prefix="/v1/questions", tags=["queries"])
+router = APIRouter(prefix="/v1/datasets/{dataset}", tags=["queries"], route_class=Guarded)
+questions_router = APIRouter(prefix="/v1/questions", tags=["queries"], route_class=Guarded)
 
 Prefer = Annotated[
     str | None,
@@ -36,7 +37,7 @@ _WAIT: Final = re.compile(r"wait=(\d{1,6})")
 @router.post("/estimate")
 def estimate(dataset: str, ask: Ask, who: Anybody) -> dict[str, Any]:
     """Cost and error of a query, and how it would be answered; no data is read and nothing is spent."""
-    with who.doing(Action.ESTIMATE, dataset) as doing, _view(who, dataset, doing) as view:
+    with who.doing(Action.ESTIMATE, dataset), _view(who, dataset) as view:
         asked = asked_in(ask, view, who.gateway.curator.limits)
         stated: dict[str, Any] = {"epsilon": asked.epsilon(), "delta": ask.delta, "mechanism": asked.law}
         shown: dict[str, Any] = {"confidence": ask.confidence, "size": ask.size}
@@ -57,7 +58,7 @@ def estimate(dataset: str, ask: Ask, who: Anybody) -> dict[str, Any]:
 @router.post("/dry-run")
 def dry_run(dataset: str, ask: Ask, who: Anybody) -> dict[str, Any]:
     """The answer to a query on rows that are made up from the policy; no data is read and nothing is spent."""
-    with who.doing(Action.ESTIMATE, dataset) as doing, who.gateway.places.taken(doing.principal.key):
+    with who.doing(Action.ESTIMATE, dataset), who.gateway.places.taken(who.principal.key):
         served = who.gateway.datasets.served(dataset)
         desk = dry_run_desk(served.planning)
         with desk.ledger:
@@ -78,7 +79,7 @@ def ask_query(
 ) -> Response:  # fmt: skip
     """The answer to a query, which is charged before data is read; a stored answer costs nothing."""
     with who.doing(Action.ASK, dataset) as doing:
-        gateway, principal = who.gateway, doing.principal
+        gateway, principal = who.gateway, who.principal
         asking = Asking(
             dataset=dataset, account=account_for(principal, dataset), person=principal.name,
             key=f"{principal.name}:{idempotency_key or random_bytes(16).hex()}", ask=ask,
@@ -96,7 +97,7 @@ def ask_query(
 @router.post("/from-releases")
 def from_releases(dataset: str, ask: Ask, who: Anybody) -> dict[str, Any]:
     """What the account's stored answers say of a query, at no cost."""
-    with who.doing(Action.READ_OWN_RELEASES, dataset) as doing, _view(who, dataset, doing) as view:
+    with who.doing(Action.READ_OWN_RELEASES, dataset), _view(who, dataset) as view:
         asked = asked_in(ask, view, who.gateway.curator.limits)
         found = [question.from_releases(confidence=ask.confidence) for question in asked.questions]
         return {"releases": list(map(encode_release, found))}
@@ -105,9 +106,13 @@ def from_releases(dataset: str, ask: Ask, who: Anybody) -> dict[str, Any]:
 @questions_router.get("/{question}")
 def question(question: str, who: Anybody) -> Response:
     """How far a query is that took long: its answer, or why it has none, once that is known."""
-    principal = who.principal()
-    dataset, stage = who.gateway.waiting.stage(question, principal.name)
-    with who.doing(Action.ASK, dataset, target=question):
+    asking = who.gateway.waiting.kept(question, who.principal.name)
+    if asking is None:
+        raise who.refused(Action.ASK, "question", question)
+    with who.doing(Action.ASK, asking.dataset, target=question):
+        if asking.account != who.principal.account(asking.dataset):
+            raise NotFoundError("question", question)
+        stage = who.gateway.waiting.stage(asking, who.principal.key)
         document: dict[str, Any] = {"id": question, "stage": stage.name}
         if stage.shown is not None:
             body = stage.shown.body.removeprefix(b"{")
@@ -128,12 +133,12 @@ def _seconds(prefer: str | None) -> float | None:
 
 
 @contextmanager
-def _view(who: Caller, dataset: str, doing: Doing) -> Iterator[AccountView]:
-    """The dataset as whoever asks may ask it, where nothing is charged."""
+def _view(who: Caller, dataset: str) -> Iterator[AccountView]:
+    """The dataset as whoever asks may ask it, where nothing is charged; planning takes a place all the same."""
     gateway = who.gateway
-    with closing(gateway.datasets.line(dataset)) as line:
+    with gateway.places.taken(who.principal.key), closing(gateway.datasets.line(dataset)) as line:
         served = gateway.datasets.served(dataset)
-        yield gateway.datasets.view(served, account_for(doing.principal, dataset), Errand(line))
+        yield gateway.datasets.view(served, account_for(who.principal, dataset), Errand(line))
 
 
 def _forecast(one: Forecast) -> Mapping[str, Json]:

@@ -10,13 +10,14 @@ from sfumato.ledger.labels import label_of
 from sfumato.numeric.rationals import decimal_text
 from sfumato.privacy.codec import Json
 from sfumato.query.model.schema import Column, Limits, Table
-from sfumato.server.gateway.access import Anybody
+from sfumato.server.gateway.access import Anybody, Guarded
 from sfumato.server.gateway.desks import Served
 from sfumato.server.identity.people import Action
 
-router = APIRouter(prefix="/v1/datasets", tags=["datasets"])
+router = APIRouter(prefix="/v1/datasets", tags=["datasets"], route_class=Guarded)
 
-Reason = Annotated[str, Field(min_length=1, max_length=1_000)]
+Reason = Annotated[str, Field(min_length=1, max_length=1_000, pattern=r"^[^\x00-\x09\x0b-\x1f\x7f]+$")]
+"""Why an owner does something, in their words; of control characters it holds new lines alone."""
 
 
 class Version(BaseModel):
@@ -24,7 +25,7 @@ class Version(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    data_version: Annotated[str, Field(min_length=1, max_length=200)]
+    data_version: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
     reason: Reason
 
 

@@ -1,7 +1,8 @@
 """What one request, one key and all together may take, so that a server stays there for everybody.
 
-Bodies are read up to a size and within a time. A key may make so many requests a minute, also such that fail or cost
-nothing, and may have so many under way. All together may have so many under way; then nothing is charged.
+A key may make so many requests a minute, also such that fail or cost nothing, and may have so many under way. All
+together may have so many under way; of what is over that, nothing is charged. The head of a request must come within a
+time.
 """
 
 import asyncio
@@ -14,12 +15,11 @@ from typing import Any, Final
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sfumato.errors import BusyError
 from sfumato.server.config import LimitsEntry
-from sfumato.server.gateway.problems import TooFastError, TooLargeError, plain_problem, response_of
+from sfumato.server.gateway.problems import TooFastError
 
 _SECONDS_OF_A_MINUTE: Final = 60
 _RETRY_AFTER: Final = 2
@@ -95,70 +95,6 @@ class Places:
         """How many are under way."""
         with self._lock:
             return self._inside.total()
-
-
-class BoundedBodies:
-    """Reads the body of a request up to a size and within a time, before anything else is done with it.
-
-    Args:
-        app: What answers.
-        limits: What is allowed.
-    """
-
-    def __init__(self, app: ASGIApp, limits: LimitsEntry) -> None:
-        self._app, self._limits = app, limits
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        try:
-            body = await asyncio.wait_for(self._body(scope, receive), self._limits.seconds_to_send)
-        except TooLargeError as error:
-            await response_of(error)(scope, receive, send)
-        except TimeoutError:
-            seconds = self._limits.seconds_to_send
-            refusal = plain_problem(
-                408, f"the body took more than {seconds:g} s; send it faster", {"Connection": "close"}
-            )
-            await refusal(scope, receive, send)
-        else:
-            await self._app(scope, _given(body, receive), send)
-
-    async def _body(self, scope: Scope, receive: Receive) -> bytes:
-        """All of the body.
-
-        Raises:
-            TooLargeError: It has too many bytes, or says that it will.
-        """
-        stated = dict(scope["headers"]).get(b"content-length", b"0")
-        if stated.isdigit() and int(stated) > self._limits.body_bytes:
-            raise TooLargeError(self._limits.body_bytes)
-        body, is_more = b"", True
-        while is_more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                break
-            body += message.get("body", b"")
-            is_more = message.get("more_body", False)
-            if len(body) > self._limits.body_bytes:
-                raise TooLargeError(self._limits.body_bytes)
-        return body
-
-
-def _given(body: bytes, receive: Receive) -> Receive:
-    """The body that was read, then whatever comes next."""
-    is_given = False
-
-    async def again() -> Message:
-        nonlocal is_given
-        if is_given:
-            return await receive()
-        is_given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
 
 
 def protocol(limits: LimitsEntry) -> type[H11Protocol]:

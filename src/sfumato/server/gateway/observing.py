@@ -98,7 +98,8 @@ class Observed:
                 status = message["status"]
             await send(message)
 
-        with _TRACER.start_as_current_span("request", record_exception=False) as span:
+        # An exception is not described in a span: its text may hold values.
+        with _TRACER.start_as_current_span("request", record_exception=False, set_status_on_exception=False) as span:
             try:
                 await self._app(scope, receive, noted)
             finally:

@@ -1,22 +1,34 @@
 """Routes of people, their roles, their keys, and the log of what everybody did."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import datetime
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, StrictBool
 
-from sfumato.errors import NotFoundError
-from sfumato.server.gateway.access import Anybody, Caller, account_of
+from sfumato.errors import ForbiddenError, NotFoundError
+from sfumato.server.gateway.access import Anybody, Caller, Guarded, account_of
 from sfumato.server.identity.acts import WrittenAct
 from sfumato.server.identity.keys import ApiKey, NewKey
-from sfumato.server.identity.people import Action, Grant, KeyScope, Person, Principal, Role
+from sfumato.server.identity.people import Action, Grant, KeyScope, Person, Role
 
-router = APIRouter(prefix="/v1", tags=["people"])
+router = APIRouter(prefix="/v1", tags=["people"], route_class=Guarded)
 
 _MOST: Final = 1_000
+_LAST: Final = 2**63 - 1
+
+
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("must be a moment of the years 1 to 9999 in UTC") from None
+
+
+Moment = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+"""A moment that names its time zone."""
 
 
 class NewPerson(BaseModel):
@@ -26,7 +38,7 @@ class NewPerson(BaseModel):
 
     name: str
     display_name: str = ""
-    is_platform_admin: bool = False
+    is_platform_admin: StrictBool = False
 
 
 class ChangedPerson(BaseModel):
@@ -35,8 +47,8 @@ class ChangedPerson(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     display_name: str | None = None
-    is_platform_admin: bool | None = None
-    is_active: bool | None = None
+    is_platform_admin: StrictBool | None = None
+    is_active: StrictBool | None = None
 
 
 class NewGrant(BaseModel):
@@ -57,7 +69,7 @@ class WantedKey(BaseModel):
     person: str | None = None
     name: str = ""
     scopes: list[KeyScope] = list(KeyScope)
-    expires: datetime | None = None
+    expires: Moment | None = None
 
 
 class Rotation(BaseModel):
@@ -65,7 +77,7 @@ class Rotation(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    old_until: datetime | None = None
+    old_until: Moment | None = None
 
 
 @router.get("/me")
@@ -137,26 +149,31 @@ def keys(who: Anybody) -> list[dict[str, Any]]:
 @router.post("/keys", status_code=201)
 def make_key(wanted: WantedKey, who: Anybody) -> dict[str, Any]:
     """Make an API key; its secret is shown this once."""
-    with _keeping(who, wanted.person) as (principal, person):
-        is_own = person == principal.name
-        made = who.gateway.keys.make(
-            person, name=wanted.name, scopes=wanted.scopes, expires=wanted.expires,
-            within=principal.scopes if is_own else frozenset(KeyScope),
+    principal, person = who.principal, wanted.person or who.principal.name
+    with _keeping(who, person, target=person):
+        return _shown_once(
+            who.gateway.keys.make(
+                person, name=wanted.name, scopes=wanted.scopes, expires=wanted.expires,
+                within=principal.scopes if person == principal.name else frozenset(KeyScope),
+            )
         )  # fmt: skip
-        return _shown_once(made)
 
 
 @router.post("/keys/{key}/rotate")
 def rotate_key(key: str, rotation: Rotation, who: Anybody) -> dict[str, Any]:
-    """Give a key a new secret, which is shown this once."""
-    with _keeping(who, _owner(who, key), key):
+    """Give a key a new secret, which is shown this once; one of one's own only by a key that may do as much."""
+    found = _seen(who, key)
+    with _keeping(who, found.person, target=key):
+        missing = found.scopes - who.principal.scopes
+        if found.person == who.principal.name and missing:
+            raise ForbiddenError("rotate a key", f"use a key that has the scopes {', '.join(sorted(missing))} itself")
         return _shown_once(who.gateway.keys.rotate(key, old_until=rotation.old_until))
 
 
 @router.delete("/keys/{key}", status_code=204)
 def revoke_key(key: str, who: Anybody) -> Response:
     """Refuse a key from now on, on every gateway."""
-    with _keeping(who, _owner(who, key), key):
+    with _keeping(who, _seen(who, key).person, target=key):
         who.gateway.keys.revoke(key)
         return Response(status_code=204)
 
@@ -164,7 +181,7 @@ def revoke_key(key: str, who: Anybody) -> Response:
 @router.get("/acts")
 def acts(
     who: Anybody,
-    after: Annotated[int, Query(ge=0)] = 0,
+    after: Annotated[int, Query(ge=0, le=_LAST)] = 0,
     limit: Annotated[int, Query(ge=1, le=_MOST)] = 100,
     dataset: str | None = None,
 ) -> list[dict[str, Any]]:
@@ -185,7 +202,7 @@ def verify_acts(who: Anybody) -> dict[str, Any]:
 @contextmanager
 def _reading_acts(who: Caller, dataset: str | None) -> Iterator[frozenset[str] | None]:
     """Inside, they read acts with some datasets; with None all."""
-    principal = who.principal()
+    principal = who.principal
     if principal.may(Action.READ_ACTS) and dataset is None:
         with who.doing(Action.READ_ACTS):
             yield None
@@ -207,24 +224,25 @@ def _granting(who: Caller, dataset: str, role: Role, name: str) -> Iterator[None
 
 
 @contextmanager
-def _keeping(who: Caller, person: str | None, key: str = "") -> Iterator[tuple[Principal, str]]:
+def _keeping(who: Caller, person: str, *, target: str) -> Iterator[None]:
     """Inside, they make or change a key of a person: their own, or as an admin anybody's."""
-    own = who.principal().name
-    action = Action.MANAGE_OWN_KEYS if person in {None, own} else Action.MANAGE_KEYS
-    with who.doing(action, target=key or person or own) as doing:
-        yield doing.principal, person or own
+    action = Action.MANAGE_OWN_KEYS if person == who.principal.name else Action.MANAGE_KEYS
+    with who.doing(action, target=target):
+        yield
 
 
-def _owner(who: Caller, key: str) -> str:
-    """Whose key it is; for who may not know, an unknown one and another's are the same.
+def _seen(who: Caller, key: str) -> ApiKey:
+    """A key of one's own, or for an admin anybody's.
 
     Raises:
-        NotFoundError: There is none.
+        NotFoundError: There is none, or it is another's.
     """
-    principal, found = who.principal(), who.gateway.keys.key(key)
-    if found.person != principal.name and not principal.may(Action.MANAGE_KEYS):
-        raise NotFoundError("key", key)
-    return found.person
+    found = None
+    with suppress(NotFoundError):
+        found = who.gateway.keys.key(key)
+    if found is None or (found.person != who.principal.name and not who.principal.may(Action.MANAGE_KEYS)):
+        raise who.refused(Action.MANAGE_OWN_KEYS, "key", key)
+    return found
 
 
 def _grant(grant: Grant) -> dict[str, str]:

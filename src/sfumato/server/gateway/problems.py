@@ -5,7 +5,6 @@ no error of this package is a defect: its document says nothing of it.
 """
 
 from collections.abc import Mapping
-from fractions import Fraction
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -45,6 +44,7 @@ RETRY_AFTER: Final = 5
 
 _URN: Final = "urn:sfumato:error:"
 _LONGEST_FIELD: Final = 1_000
+_MOST_SHOWN: Final = 2**53
 
 _STATUS: Final[Mapping[type[Exception], HTTPStatus]] = {
     NotAuthenticatedError: HTTPStatus.UNAUTHORIZED,
@@ -165,13 +165,15 @@ def _fields(error: SfumatoError) -> dict[str, Json]:
 
 def _field(value: Any) -> Json:
     match value:
-        case None | bool() | int() | float():
+        case bool() | None:
+            return value
+        case int() | float() if abs(value) <= _MOST_SHOWN:
             return value
         case str():
             return value[:_LONGEST_FIELD]
-        case Fraction():
-            return str(value)
         case _ if isinstance(value, Budget):
             return encode_budget(value)
-        case _:
-            return str(value)[:_LONGEST_FIELD]
+    try:
+        return str(value)[:_LONGEST_FIELD]
+    except ValueError:  # Python writes no number of thousands of digits
+        return None

@@ -11,13 +11,13 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Response
 
 from sfumato.errors import BusyError, NotFoundError, ParameterError
-from sfumato.server.gateway.access import Anybody
+from sfumato.server.gateway.access import Anybody, Guarded
 from sfumato.server.identity.people import Action
 from sfumato.server.identity.releases import KeptRelease
 from sfumato.session.releases.documents import decode_release
 from sfumato.session.releases.formats import csv_text
 
-router = APIRouter(prefix="/v1/releases", tags=["releases"])
+router = APIRouter(prefix="/v1/releases", tags=["releases"], route_class=Guarded)
 
 _MOST: Final = 1_000
 _AT_ONCE: Final = BoundedSemaphore(2)
@@ -56,12 +56,11 @@ def releases(
 @router.get("/{release}", responses={200: {"content": {media: {} for media in _MEDIA.values()}}})
 def release(release: str, who: Anybody, format: Format = Format.JSON) -> Response:  # noqa: A002 # its name in the address
     """A release as it was first shown, byte for byte; or in another format."""
-    principal, kept = who.principal(), None
+    kept = None
     with suppress(NotFoundError):
         kept = who.gateway.releases.get(release)
-    if kept is None or kept.account != principal.account(kept.dataset):
-        with who.doing(Action.READ_SELF, target=release):
-            raise NotFoundError("release", release)
+    if kept is None or kept.account != who.principal.account(kept.dataset):
+        raise who.refused(Action.READ_OWN_RELEASES, "release", release)
     with who.doing(Action.READ_OWN_RELEASES, kept.dataset, target=release):
         return _as(kept, format)
 

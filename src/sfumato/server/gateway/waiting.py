@@ -4,13 +4,13 @@ What was asked is kept, and nothing of how far it is: the ledger knows that. So 
 was started later, by asking again under the same idempotency key, which charges nothing twice.
 """
 
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotYetError
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final
 
-from sfumato.errors import SfumatoError
+from sfumato.errors import NotFoundError, SfumatoError, UnavailableError
 from sfumato.server.config import LimitsEntry
 from sfumato.server.gateway.answering import Answers, Ask, Asking, Shown
 from sfumato.server.gateway.limits import Places
@@ -63,11 +63,11 @@ class Waiting:
         Raises:
             SfumatoError: It cannot be answered.
         """
-        future = self._started(asking, key, is_again=False)
-        try:
-            return future.result(self._seconds if seconds is None else min(seconds, self._seconds))
-        except NotYetError:
-            return None
+        future, is_joined = self._started(asking, key, is_again=False)
+        longest = self._seconds if seconds is None else min(seconds, self._seconds)
+        with self._places.taken(key) if is_joined else nullcontext():  # as it keeps a thread too
+            wait([future], longest)
+        return future.result() if future.done() else None
 
     def keep(self, asking: Asking, key: str) -> str:
         """A name under which to ask how far a query is."""
@@ -76,43 +76,57 @@ class Waiting:
             ask=asking.ask.model_dump_json(),
         )  # fmt: skip
 
-    def stage(self, name: str, person: str) -> tuple[str, Stage]:
-        """How far somebody's query is, and the dataset that it asks.
-
-        Raises:
-            NotFoundError: They have none of that name.
-        """
-        kept = self._questions.get(name, person)
-        asking = Asking(
+    def kept(self, name: str, person: str) -> Asking | None:
+        """The query of somebody that has a name, if there is one."""
+        try:
+            kept = self._questions.get(name, person)
+        except NotFoundError:
+            return None
+        return Asking(
             dataset=kept.dataset, account=kept.account, person=kept.person, key=kept.key,
             ask=Ask.model_validate_json(kept.ask),
         )  # fmt: skip
-        future = self._started(asking, kept.api_key, is_again=True)
+
+    def stage(self, asking: Asking, key: str) -> Stage:
+        """How far a query is; one that this process does not know is asked again, under the same idempotency key.
+
+        Args:
+            asking: The query, of somebody who may still ask it.
+            key: The API key of whoever wants to know.
+
+        Raises:
+            BusyError: It would have to be asked again, and too many are under way.
+        """
+        future, _ = self._started(asking, key, is_again=True)
         if not future.done():
-            return kept.dataset, Stage("waiting")
+            return Stage("waiting")
         error = future.exception()
         if error is None:
-            return kept.dataset, Stage("answered", shown=future.result())
+            return Stage("answered", shown=future.result())
         if not isinstance(error, SfumatoError):
             raise error
-        return kept.dataset, Stage("failed", problem=document_of(error))
+        return Stage("failed", problem=document_of(error))
 
     def close(self) -> None:
         """Wait for what is under way."""
         self._threads.shutdown()
 
-    def _started(self, asking: Asking, key: str, *, is_again: bool) -> "Future[Shown]":
-        """The query as it is under way; if it is asked for again, also one that ended of late."""
+    def _started(self, asking: Asking, key: str, *, is_again: bool) -> "tuple[Future[Shown], bool]":
+        """The query as it is under way, and whether it was before; if it is asked for again, also one that ended."""
         name = (asking.account, asking.key, asking.ask.model_dump_json())
         with self._lock:
             known = self._running.get(name)
             if known is not None and (is_again or not known.done()):
-                return known
+                return known, True
             self._forget()
             self._places.take(key)
-            future = self._running[name] = self._threads.submit(self._answers.answer, asking)
+            try:
+                future = self._running[name] = self._threads.submit(self._answers.answer, asking)
+            except RuntimeError:  # this process is about to end
+                self._places.give_back(key)
+                raise UnavailableError from None
         future.add_done_callback(lambda _: self._places.give_back(key))
-        return future
+        return future, False
 
     def _forget(self) -> None:
         """Of queries that ended only the latest are known."""

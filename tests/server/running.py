@@ -1,0 +1,247 @@
+"""A curator that runs while tests do: a worker and a gateway in processes of their own, one of each for all tests.
+
+Its people are made up. Tests that need other limits or another clock open a gateway of their own beside it, in their
+own process, on the same ledger, the same database and the same worker.
+"""
+
+import tempfile
+import time
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from threading import Event, Thread
+
+import httpx
+import pyarrow as pa
+import pyarrow.csv as pc
+from starlette.testclient import TestClient
+from tests.ending import AT_END
+
+from sfumato.ledger.locations import open_ledger
+from sfumato.privacy.guarantees import ApproxDP
+from sfumato.server.config import load_curator
+from sfumato.server.gateway.access import Gateway
+from sfumato.server.gateway.app import create_app
+from sfumato.server.identity.database import Database
+from sfumato.server.identity.keys import ApiKeys
+from sfumato.server.identity.people import Directory, Grant, Role
+from sfumato.server.serve import Supervisor
+
+SECONDS = 60
+"""Within which everything has started, or something is wrong."""
+
+CANARY = "canary4711"
+"""Stands in rows, where only the process with the data sees it."""
+
+CURATOR = """\
+address = "127.0.0.1:0"
+
+[limits]
+requests_per_minute = 1_000_000
+seconds_to_answer = 20
+concurrent_per_key = 16
+{limits}
+[work]
+quantum = {quantum}
+
+[datasets.clinic]
+policy = "clinic.toml"
+budget = {{ epsilon = 100_000, delta = "1e-3" }}
+declared_rows = 300
+
+[datasets.visits]
+policy = "visits.toml"
+budget = {{ epsilon = 1_000, delta = "1e-3" }}
+declared_rows = 600
+second_person = true
+"""
+
+CLINIC = """\
+dataset = "clinic"
+version = "1"
+
+[unit]
+name = "patient"
+neighboring_relation = "add_or_remove_one"
+
+[tables.clinic]
+source = "clinic.csv"
+unit = "row"
+
+[tables.clinic.columns.age]
+type = "integer"
+bounds = [0, 100]
+
+[tables.clinic.columns.sex]
+values = ["f", "m"]
+
+[tables.clinic.columns.town]
+values = ["Basel", "Delft", "Porto", "=SUM(A1)"]
+"""
+
+VISITS = """\
+dataset = "visits"
+version = "1"
+
+[unit]
+name = "patient"
+neighboring_relation = "add_or_remove_one"
+
+[tables.visits]
+source = "visits.csv"
+unit = "patient"
+max_rows_per_unit = 3
+
+[tables.visits.columns.minutes]
+type = "integer"
+bounds = [0, 60]
+
+[tables.visits.columns.ward]
+values = ["north", "south"]
+"""
+
+GRANTS = {
+    "admin": (),
+    "olga": (Grant("clinic", Role.OWNER), Grant("visits", Role.OWNER)),
+    "omar": (Grant("clinic", Role.OWNER), Grant("visits", Role.OWNER)),
+    "ann": (Grant("clinic", Role.ANALYST, "clinic/ann"), Grant("visits", Role.ANALYST, "visits/ann")),
+    "bob": (Grant("clinic", Role.ANALYST, "clinic/bob"),),
+    "both": (Grant("clinic", Role.OWNER), Grant("clinic", Role.ANALYST, "clinic/both")),
+    "aude": (Grant("clinic", Role.AUDITOR), Grant("visits", Role.AUDITOR)),
+    "cem": (),
+}
+ACCOUNTS = sorted({grant.account for grants in GRANTS.values() for grant in grants if grant.account})
+COUNT = "SELECT sex, COUNT(*) AS n FROM clinic GROUP BY sex"
+
+
+def write_files(folder, *, quantum=0, limits=""):
+    """The rows of made-up people, their policies and the curator's file; gives that file."""
+    towns = ["Basel", "Delft", "Porto", CANARY]
+    clinic = {
+        "age": [(37 * row) % 100 for row in range(300)],
+        "sex": ["f" if row % 3 else "m" for row in range(300)],
+        "town": [towns[row % 4] for row in range(300)],
+    }
+    visits = {
+        "patient": [f"{CANARY}-{row // 2}" for row in range(600)],
+        "minutes": [(11 * row) % 60 for row in range(600)],
+        "ward": ["north" if row % 5 else "south" for row in range(600)],
+    }
+    for name, columns, policy in (("clinic", clinic, CLINIC), ("visits", visits, VISITS)):
+        pc.write_csv(pa.table(columns), folder / f"{name}.csv")
+        (folder / f"{name}.toml").write_text(policy, "utf-8")
+    config = folder / "curator.toml"
+    config.write_text(CURATOR.format(quantum=quantum, limits=limits), "utf-8")
+    return config
+
+
+class Running:
+    """A curator whose processes run.
+
+    Args:
+        folder: Where its files are made.
+        options: As of `write_files`.
+    """
+
+    def __init__(self, folder, **options):
+        self.folder, self.config = folder, write_files(folder, **options)
+        self.supervisor, self._ended = Supervisor(self.config), Event()
+        self._thread = Thread(target=self.supervisor.run, kwargs={"ended": self._ended}, daemon=True)
+        self._thread.start()
+        try:
+            self.curator = load_curator(self.config)
+            self._wait()
+            self.keys = self._make_people()
+        except BaseException:
+            self.stop()
+            raise
+
+    @property
+    def url(self):
+        return self.supervisor.url
+
+    def stop(self):
+        self._ended.set()
+        self._thread.join()
+
+    def client(self, person=None, **options):
+        """A client with somebody's key, over a real socket."""
+        return httpx.Client(
+            base_url=f"{self.url}/v1", headers=headers_of(self.keys.get(person)), timeout=SECONDS, **options
+        )
+
+    def beside(self, **limits):
+        """Another gateway on the same ledger, database and worker, in this process."""
+        curator = load_curator(self.config)
+        curator.limits = curator.limits.model_copy(update=limits)
+        return Gateway(curator, open_ledger(curator.ledger, must_exist=True), Database(curator.database))
+
+    def _wait(self):
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            try:
+                if httpx.get(f"{self.url}/v1/ready", timeout=SECONDS).status_code == 200:
+                    return
+            except httpx.TransportError:
+                pass
+            time.sleep(0.02)
+        raise TimeoutError("the curator did not start")
+
+    def _make_people(self):
+        with open_ledger(self.curator.ledger, must_exist=True) as ledger:
+            for account in ACCOUNTS:
+                above = ledger.opened(account.partition("/")[0])
+                ledger.open_account(
+                    replace(above, account=account, budget=ApproxDP(900, "1e-4"), parents=(above.account,))
+                )
+        database = Database(self.curator.database)
+        people, keys = Directory(database), ApiKeys(database, secret=self.curator.secret)
+        made = {}
+        for name, grants in GRANTS.items():
+            people.add(name, is_platform_admin=name == "admin")
+            for grant in grants:
+                people.grant(name, grant)
+            made[name] = keys.make(name, name="tests").token
+        database.close()
+        return made
+
+
+def headers_of(token):
+    return {} if token is None else {"Authorization": f"Bearer {token}"}
+
+
+@cache
+def running():
+    """The one that all tests of this process share; what they ask costs it nothing that others would miss."""
+    folder = Path(AT_END.enter_context(tempfile.TemporaryDirectory(prefix="sfumato-tests-")))
+    found = Running(folder)
+    AT_END.callback(found.stop)
+    return found
+
+
+class Beside:
+    """Clients of a gateway in this process, one for each person.
+
+    Args:
+        gateway: From `Running.beside`.
+        keys: The keys of people.
+    """
+
+    def __init__(self, gateway, keys):
+        self.gateway, self._keys = gateway, keys
+        self._client = TestClient(create_app(gateway), raise_server_exceptions=False, base_url="http://testserver/v1")
+
+    def __call__(self, person=None, token=None):
+        """Sends requests of somebody."""
+        headers = headers_of(token or self._keys.get(person))
+
+        def send(method, path, **options):
+            options["headers"] = headers | options.get("headers", {})
+            return self._client.request(method, f"/v1{path}", **options)
+
+        return send
+
+    def acts(self):
+        """All acts that are written by now."""
+
+        return self.gateway.acts.read(limit=1_000_000)
