@@ -4,6 +4,7 @@ Its people are made up. Tests that need other limits or another clock open a gat
 own process, on the same ledger, the same database and the same worker.
 """
 
+import socket
 import tempfile
 import time
 from dataclasses import replace
@@ -14,17 +15,17 @@ from threading import Event, Thread
 import httpx
 import pyarrow as pa
 import pyarrow.csv as pc
-from starlette.testclient import TestClient
 from tests.ending import AT_END
 
 from sfumato.ledger.locations import open_ledger
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.server.config import load_curator
 from sfumato.server.gateway.access import Gateway
-from sfumato.server.gateway.app import create_app
+from sfumato.server.gateway.app import server_of
+from sfumato.server.identity.acts import Act
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.keys import ApiKeys
-from sfumato.server.identity.people import Directory, Grant, Role
+from sfumato.server.identity.people import Action, Directory, Grant, Role
 from sfumato.server.serve import Supervisor
 
 SECONDS = 60
@@ -170,12 +171,6 @@ class Running:
             base_url=f"{self.url}/v1", headers=headers_of(self.keys.get(person)), timeout=SECONDS, **options
         )
 
-    def beside(self, **limits):
-        """Another gateway on the same ledger, database and worker, in this process."""
-        curator = load_curator(self.config)
-        curator.limits = curator.limits.model_copy(update=limits)
-        return Gateway(curator, open_ledger(curator.ledger, must_exist=True), Database(curator.database))
-
     def _wait(self):
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
@@ -220,28 +215,36 @@ def running():
 
 
 class Beside:
-    """Clients of a gateway in this process, one for each person.
+    """A gateway in this process, which listens on a socket of its own.
 
     Args:
-        gateway: From `Running.beside`.
-        keys: The keys of people.
+        running: Whose ledger, database and worker it has.
+        limits: What is allowed here otherwise.
     """
 
-    def __init__(self, gateway, keys):
-        self.gateway, self._keys = gateway, keys
-        self._client = TestClient(create_app(gateway), raise_server_exceptions=False, base_url="http://testserver/v1")
+    def __init__(self, running, **limits):
+        curator = load_curator(running.config)
+        curator.limits = curator.limits.model_copy(update=limits)
+        self.keys = running.keys
+        self.gateway = Gateway(curator, open_ledger(curator.ledger, must_exist=True), Database(curator.database))
+        self._listening = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self.address = self._listening.getsockname()
+        self._server = server_of(self.gateway)
+        self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._listening]}, daemon=True)
+        self._thread.start()
 
-    def __call__(self, person=None, token=None):
-        """Sends requests of somebody."""
-        headers = headers_of(token or self._keys.get(person))
-
-        def send(method, path, **options):
-            options["headers"] = headers | options.get("headers", {})
-            return self._client.request(method, f"/v1{path}", **options)
-
-        return send
+    def client(self, person=None, *, token=None, **options):
+        """A client with somebody's key, or with a text as key."""
+        headers = headers_of(token or self.keys.get(person))
+        host, port = self.address
+        return httpx.Client(base_url=f"http://{host}:{port}/v1", headers=headers, timeout=SECONDS, **options)
 
     def acts(self):
-        """All acts that are written by now."""
+        """All acts that are written by now; those that nobody waited for are."""
+        self.gateway.acts.record(Act(person="", action=Action.OVERRUN))
+        return [one.act for one in self.gateway.acts.read(limit=1_000_000) if one.act.action is not Action.OVERRUN]
 
-        return self.gateway.acts.read(limit=1_000_000)
+    def stop(self):
+        self._server.should_exit = True
+        self._thread.join()
+        self._listening.close()

@@ -5,6 +5,7 @@ passwords; `Curator` does not show them.
 """
 
 import os
+import re
 from contextlib import suppress
 from functools import cached_property
 from ipaddress import ip_address
@@ -22,7 +23,8 @@ from sfumato.privacy.guarantees import guarantee
 
 Number = str | int | float
 _LONGEST_NAME: Final = 60
-"""Characters of the name of a dataset, which begins the names of files."""
+_NAME: Final = re.compile(rf"[\w.@:+-]{{1,{_LONGEST_NAME}}}")
+"""The name of a dataset, which begins the names of files."""
 
 
 class _Entry(BaseModel):
@@ -178,8 +180,8 @@ class Curator:
             if not file.is_file():
                 raise PolicyError("tls", f"must name existing files; {file} is none")
         for name in entry.datasets:
-            if not name.isprintable() or "/" in name or not 0 < len(name.strip()) == len(name) <= _LONGEST_NAME:
-                requirement = f"must have a name of at most {_LONGEST_NAME} characters, without slashes or outer spaces"
+            if not _NAME.fullmatch(name):
+                requirement = "must have a name of at most 60 letters, digits or _.@:+-, which grants and acts can hold"
                 raise PolicyError(f"datasets.{name[:_LONGEST_NAME]!r}", requirement)
         self.datasets = {name: Dataset(name, own, folder) for name, own in entry.datasets.items()}
         if not self.datasets:

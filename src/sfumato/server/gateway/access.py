@@ -23,7 +23,7 @@ from sfumato.server.config import Curator
 from sfumato.server.gateway.answering import Answers
 from sfumato.server.gateway.bodies import StrictRequest
 from sfumato.server.gateway.desks import Datasets
-from sfumato.server.gateway.limits import Places, Rates
+from sfumato.server.gateway.limits import Places, RequestRates
 from sfumato.server.gateway.observing import Metrics
 from sfumato.server.gateway.problems import TooFastError
 from sfumato.server.gateway.waiting import Waiting
@@ -63,7 +63,7 @@ class Gateway:
         self.acts = ActLog(database)
         self.approvals = Approvals(database)
         self.releases = ReleaseRegistry(database)
-        self.rates, self.places = Rates(curator.limits), Places(curator.limits)
+        self.rates, self.places = RequestRates(curator.limits), Places(curator.limits)
         self.metrics = Metrics(self.places)
         self.shown = Answers(self.datasets, ledger, self.releases, self.acts, curator.limits)
         self.waiting = Waiting(self.shown, Questions(database), self.places, curator.limits)

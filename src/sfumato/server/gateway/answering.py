@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from sfumato.errors import ParameterError
-from sfumato.ledger.core.reservations import Asked as AskedUnderKey
+from sfumato.ledger.core.reservations import Asked
 from sfumato.ledger.ledger import Ledger
 from sfumato.query.statistics.measurements import Law
 from sfumato.server.config import LimitsEntry
@@ -58,7 +58,7 @@ class Ask(QueryEntry):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQueries:
     """The queries of a request.
 
     Attributes:
@@ -108,7 +108,7 @@ class Asked:
         return Batch(self.questions).release(**stated) if self.is_batch else (self.questions[0].release(**stated),)
 
 
-def asked_in(ask: Ask, view: AccountView, limits: LimitsEntry) -> Asked:
+def asked_in(ask: Ask, view: AccountView, limits: LimitsEntry) -> AskedQueries:
     """The queries of a request.
 
     Raises:
@@ -121,7 +121,7 @@ def asked_in(ask: Ask, view: AccountView, limits: LimitsEntry) -> Asked:
     entries = [ask] if ask.queries is None else ask.queries
     if not entries:
         raise ParameterError("queries", [], "must be at least one")
-    return Asked(tuple(_question(entry, view, limits) for entry in entries), ask)
+    return AskedQueries(tuple(_question(entry, view, limits) for entry in entries), ask)
 
 
 def _question(entry: QueryEntry, view: AccountView, limits: LimitsEntry) -> Question:
@@ -137,7 +137,7 @@ def _question(entry: QueryEntry, view: AccountView, limits: LimitsEntry) -> Ques
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class AskRequest:
     """A request for an answer.
 
     Attributes:
@@ -201,7 +201,7 @@ class Answers:
         self._bytes = 0
         self._lock = Lock()
 
-    def find(self, asking: Asking) -> Shown | None:
+    def find(self, asking: AskRequest) -> Shown | None:
         """What the account was shown for the same request, of the same version of data and policy.
 
         Raises:
@@ -213,10 +213,10 @@ class Answers:
             if shown is None:
                 return None
             self._known.move_to_end(name)
-        self._ledger.asked_before(AskedUnderKey(principal=asking.account, idempotency_key=asking.key, body=shown.sent))
+        self._ledger.asked_before(Asked(principal=asking.account, idempotency_key=asking.key, body=shown.sent))
         return shown
 
-    def answer(self, asking: Asking) -> Shown:
+    def answer(self, asking: AskRequest) -> Shown:
         """Ask, and keep what is to be shown before anybody sees it.
 
         Raises:
@@ -233,7 +233,7 @@ class Answers:
         self._remember(_name(asking, served), replace(shown, is_reused=True))
         return shown
 
-    def _kept(self, asking: Asking, asked: Asked, releases: tuple[Release, ...], errand: Errand) -> Shown:
+    def _kept(self, asking: AskRequest, asked: AskedQueries, releases: tuple[Release, ...], errand: Errand) -> Shown:
         kept = [
             self._releases.keep(
                 json.dumps(encode_release(replace(release, reused=False)), ensure_ascii=False).encode(),
@@ -263,7 +263,7 @@ class Answers:
                 self._bytes -= len(oldest.body)
 
 
-def _name(asking: Asking, served: Served) -> str:
+def _name(asking: AskRequest, served: Served) -> str:
     """What two requests have in common to which the same bytes are the answer."""
     written = json.dumps([asking.account, served.stamp, asking.ask.model_dump()], sort_keys=True, default=str)
     return sha256(written.encode()).hexdigest()

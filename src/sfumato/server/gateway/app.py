@@ -24,22 +24,22 @@ from sfumato.server.gateway.access import Anybody, Gateway, Guarded
 from sfumato.server.gateway.bodies import BoundedBodies
 from sfumato.server.gateway.limits import protocol
 from sfumato.server.gateway.observing import Observed, log_in_json
-from sfumato.server.gateway.problems import Problem, install
+from sfumato.server.gateway.problems import ProblemDocument, install
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.people import Action
 from sfumato.server.serve import end_with_parent
 from sfumato.version import __version__
 
 _PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": Problem, "content": {"application/problem+json": {}}}
+    status: {"model": ProblemDocument, "content": {"application/problem+json": {}}}
     for status in (400, 401, 403, 404, 408, 409, 413, 422, 429, 503)
 }
 _HEADERS: Final = (
-    (b"cache-control", b"no-store"),
-    (b"content-security-policy", b"default-src 'none'"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"strict-transport-security", b"max-age=31536000"),
-    (b"x-content-type-options", b"nosniff"),
+    ("cache-control", "no-store"),
+    ("content-security-policy", "default-src 'none'"),
+    ("referrer-policy", "no-referrer"),
+    ("strict-transport-security", "max-age=31536000"),
+    ("x-content-type-options", "nosniff"),
 )
 _OTHER_THREADS: Final = 32
 """Threads for what is no query, so that waiting queries leave room for it."""
@@ -122,16 +122,20 @@ def serve(config: str, listening: socket.socket) -> None:
     curator = load_curator(config)
     curator.make_state()
     log_in_json(curator.log_level)
-    app = create_app(Gateway(curator, _ledger(curator), Database(curator.database)))
+    server_of(Gateway(curator, _ledger(curator), Database(curator.database))).run(sockets=[listening])
+
+
+def server_of(gateway: Gateway) -> uvicorn.Server:
+    """What speaks HTTP for a gateway."""
+    curator = gateway.curator
     certificate, key = (None, None) if curator.tls is None else map(str, curator.tls)
-    server = uvicorn.Server(
+    return uvicorn.Server(
         uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, date_header=False, proxy_headers=False,
-            ssl_certfile=certificate, ssl_keyfile=key, http=protocol(curator.limits), ws="none",
-            headers=[(name.decode(), value.decode()) for name, value in _HEADERS], timeout_graceful_shutdown=30,
+            create_app(gateway), log_config=None, access_log=False, server_header=False, date_header=False,
+            proxy_headers=False, ssl_certfile=certificate, ssl_keyfile=key, http=protocol(curator.limits), ws="none",
+            headers=list(_HEADERS), timeout_graceful_shutdown=30,
         )
     )  # fmt: skip
-    server.run(sockets=[listening])
 
 
 def _ledger(curator: Curator) -> Ledger:

@@ -14,9 +14,9 @@ from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json, encode_budget
 from sfumato.query.statistics.estimates import Forecast
 from sfumato.server.gateway.access import Anybody, Caller, Guarded, IdempotencyKey, account_for
-from sfumato.server.gateway.answering import Ask, Asking, asked_in
+from sfumato.server.gateway.answering import Ask, AskRequest, asked_in
 from sfumato.server.gateway.desks import Errand
-from sfumato.server.gateway.problems import Problem
+from sfumato.server.gateway.problems import ProblemDocument
 from sfumato.server.identity.people import Action
 from sfumato.session.asking.batch import Batch
 from sfumato.session.asking.view import AccountView
@@ -71,7 +71,7 @@ def dry_run(dataset: str, ask: Ask, who: Anybody) -> dict[str, Any]:
     "/ask",
     responses={
         202: {"description": "It takes long, or was asked for so: the answer will be where Location says."},
-        402: {"model": Problem}, 409: {"model": Problem},
+        402: {"model": ProblemDocument}, 409: {"model": ProblemDocument},
     },
 )  # fmt: skip
 def ask_query(
@@ -80,7 +80,7 @@ def ask_query(
     """The answer to a query, which is charged before data is read; a stored answer costs nothing."""
     with who.doing(Action.ASK, dataset) as doing:
         gateway, principal = who.gateway, who.principal
-        asking = Asking(
+        asking = AskRequest(
             dataset=dataset, account=account_for(principal, dataset), person=principal.name,
             key=f"{principal.name}:{idempotency_key or random_bytes(16).hex()}", ask=ask,
         )  # fmt: skip

@@ -1,5 +1,6 @@
 """Routes of datasets: what is public of them, what they promise, and what their owners publish."""
 
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sfumato.ledger.labels import label_of
 from sfumato.numeric.rationals import decimal_text
 from sfumato.privacy.codec import Json
-from sfumato.query.model.schema import Column, Limits, Table
+from sfumato.query.model.schema import Column, Table
 from sfumato.server.gateway.access import Anybody, Guarded
 from sfumato.server.gateway.desks import Served
 from sfumato.server.identity.people import Action
@@ -110,13 +111,9 @@ def _table(table: Table) -> dict[str, Any]:
     return {
         "name": table.name,
         "unit": table.owner_text,
-        "limits": _limits(table.limits),
+        "limits": asdict(table.limits),
         "columns": [_column(name, column) for name, column in table.columns.items()],
     }
-
-
-def _limits(limits: Limits) -> dict[str, int | None]:
-    return {name: getattr(limits, name) for name in Limits.__dataclass_fields__}
 
 
 def _column(name: str, column: Column) -> dict[str, Json]:

@@ -25,7 +25,7 @@ _SECONDS_OF_A_MINUTE: Final = 60
 _RETRY_AFTER: Final = 2
 
 
-class Rates:
+class RequestRates:
     """How often each key, and each address without one, may ask.
 
     Args:

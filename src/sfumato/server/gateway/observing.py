@@ -103,7 +103,9 @@ class Observed:
             try:
                 await self._app(scope, receive, noted)
             finally:
-                route, method = _route(scope), scope["method"] if scope["method"] in _METHODS else "OTHER"
+                # Of an unknown path or method nothing is said, as it may hold anything.
+                route = str(getattr(scope.get("route"), "path", "unknown"))
+                method = scope["method"] if scope["method"] in _METHODS else "OTHER"
                 taken = time.perf_counter() - began
                 span.update_name(f"{method} {route}")
                 span.set_attributes(
@@ -116,8 +118,3 @@ class Observed:
 
 
 _METHODS: Final = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})
-
-
-def _route(scope: Scope) -> str:
-    """The template of the route; of an unknown path nothing, as it may hold anything."""
-    return str(getattr(scope.get("route"), "path", "unknown"))

@@ -5,6 +5,7 @@ no error of this package is a defect: its document says nothing of it.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -81,7 +82,7 @@ class TooLargeError(SfumatoError):
         super().__init__(f"the body has more than {most:,} bytes; send less at once")
 
 
-class Problem(BaseModel):
+class ProblemDocument(BaseModel):
     """A problem document."""
 
     type: str
@@ -106,14 +107,14 @@ def document_of(error: Exception) -> dict[str, Json]:
     """The problem document of an error; of one that is no error of this package nothing is told."""
     status = status_of(error)
     known = error if isinstance(error, SfumatoError) else None
-    name = "InternalError" if known is None else type(known).__name__
+    name, attributes = ("InternalError", {}) if known is None else (type(known).__name__, vars(known))
     return {
         "type": f"{_URN}{name}",
         "title": status.phrase,
         "status": status.value,
         "detail": "a defect of this server; nothing more is told. Tell its operators" if known is None else str(known),
         "error": name,
-        "fields": {} if known is None else _fields(known),
+        "fields": {name: _field(value) for name, value in attributes.items() if not name.startswith("_")},
     }
 
 
@@ -158,12 +159,8 @@ def install(app: FastAPI) -> None:
         return response_of(error)
 
 
-def _fields(error: SfumatoError) -> dict[str, Json]:
-    """The attributes of an error as JSON."""
-    return {name: _field(value) for name, value in vars(error).items() if not name.startswith("_")}
-
-
 def _field(value: Any) -> Json:
+    """An attribute of an error as JSON."""
     match value:
         case bool() | None:
             return value
@@ -173,7 +170,7 @@ def _field(value: Any) -> Json:
             return value[:_LONGEST_FIELD]
         case _ if isinstance(value, Budget):
             return encode_budget(value)
-    try:
-        return str(value)[:_LONGEST_FIELD]
-    except ValueError:  # Python writes no number of thousands of digits
-        return None
+        case _:
+            with suppress(ValueError):  # Python writes no number of thousands of digits
+                return str(value)[:_LONGEST_FIELD]
+    return None

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sfumato.errors import NotFoundError, SfumatoError, UnavailableError
 from sfumato.server.config import LimitsEntry
-from sfumato.server.gateway.answering import Answers, Ask, Asking, Shown
+from sfumato.server.gateway.answering import Answers, Ask, AskRequest, Shown
 from sfumato.server.gateway.limits import Places
 from sfumato.server.gateway.problems import document_of
 from sfumato.server.identity.questions import Questions
@@ -21,7 +21,7 @@ _MOST_ENDED: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Progress:
     """How far a query is.
 
     Attributes:
@@ -52,7 +52,7 @@ class Waiting:
         self._running: dict[tuple[str, str, str], Future[Shown]] = {}
         self._lock = Lock()
 
-    def answered(self, asking: Asking, key: str, *, seconds: float | None) -> Shown | None:
+    def answered(self, asking: AskRequest, key: str, *, seconds: float | None) -> Shown | None:
         """The answer to a query; None if it takes longer than whoever asks will wait, or the server lets them.
 
         Args:
@@ -69,25 +69,25 @@ class Waiting:
             wait([future], longest)
         return future.result() if future.done() else None
 
-    def keep(self, asking: Asking, key: str) -> str:
+    def keep(self, asking: AskRequest, key: str) -> str:
         """A name under which to ask how far a query is."""
         return self._questions.keep(
             person=asking.person, api_key=key, dataset=asking.dataset, account=asking.account, key=asking.key,
             ask=asking.ask.model_dump_json(),
         )  # fmt: skip
 
-    def kept(self, name: str, person: str) -> Asking | None:
+    def kept(self, name: str, person: str) -> AskRequest | None:
         """The query of somebody that has a name, if there is one."""
         try:
             kept = self._questions.get(name, person)
         except NotFoundError:
             return None
-        return Asking(
+        return AskRequest(
             dataset=kept.dataset, account=kept.account, person=kept.person, key=kept.key,
             ask=Ask.model_validate_json(kept.ask),
         )  # fmt: skip
 
-    def stage(self, asking: Asking, key: str) -> Stage:
+    def stage(self, asking: AskRequest, key: str) -> Progress:
         """How far a query is; one that this process does not know is asked again, under the same idempotency key.
 
         Args:
@@ -99,19 +99,19 @@ class Waiting:
         """
         future, _ = self._started(asking, key, is_again=True)
         if not future.done():
-            return Stage("waiting")
+            return Progress("waiting")
         error = future.exception()
         if error is None:
-            return Stage("answered", shown=future.result())
+            return Progress("answered", shown=future.result())
         if not isinstance(error, SfumatoError):
             raise error
-        return Stage("failed", problem=document_of(error))
+        return Progress("failed", problem=document_of(error))
 
     def close(self) -> None:
         """Wait for what is under way."""
         self._threads.shutdown()
 
-    def _started(self, asking: Asking, key: str, *, is_again: bool) -> "tuple[Future[Shown], bool]":
+    def _started(self, asking: AskRequest, key: str, *, is_again: bool) -> "tuple[Future[Shown], bool]":
         """The query as it is under way, and whether it was before; if it is asked for again, also one that ended."""
         name = (asking.account, asking.key, asking.ask.model_dump_json())
         with self._lock:
