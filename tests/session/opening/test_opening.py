@@ -14,12 +14,12 @@ from sfumato.query.analysis.shape import Metric, shape_of
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import PUBLIC, Limits, Table, UnitPath, date, integer, text
 from sfumato.query.policy.policy import Place, Policy, SourceFacts
+from sfumato.session.asking.view import relations_of
 from sfumato.session.opening.opening import (
     as_stored,
     open_engines,
     open_sources,
     places_of,
-    relations_of,
     with_public_keys,
 )
 
