@@ -186,12 +186,7 @@ MUTANTS = (
             (
                 "server/identity/releases.py",
                 "        return kept\n\n    def find",
-                "        return KeptRelease(**values)\n\n    def find",
-            ),
-            (
-                "server/identity/releases.py",
-                "if (kept := self.find(account=account, shown_key=shown_key)) is not None:",
-                "if (kept := self.find(account=account, shown_key=shown_key)) is None and not account:",
+                "        return new\n\n    def find",
             ),
         ),
         tests=(f"{RELEASES}test_the_first_document_under_a_key_stays",),

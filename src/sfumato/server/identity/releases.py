@@ -4,7 +4,7 @@ A release is shown again under the key by which it was first shown to its accoun
 reads the same bytes, even if a later version of the server would write the document otherwise.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -75,20 +75,19 @@ class ReleaseRegistry:
         """
         require_name("dataset", dataset)
         require_name("account", account)
-        if (kept := self.find(account=account, shown_key=shown_key)) is not None:
-            return kept
-        values = {
-            "id": random_bytes(8).hex(),
-            "dataset": dataset,
-            "account": account,
-            "principal": principal,
-            "question_hash": question_hash,
-            "shown_key": shown_key,
-            "document": document,
-            "at": self._database.now(),
-        }
+        new = KeptRelease(
+            id=random_bytes(8).hex(),
+            dataset=dataset,
+            account=account,
+            principal=principal,
+            question_hash=question_hash,
+            shown_key=shown_key,
+            document=document,
+            at=self._database.now(),
+        )
         with self._database.writing() as connection:
-            self._database.insert_new(connection, RELEASES, **values)
+            if self._database.insert_new(connection, RELEASES, **asdict(new)):
+                return new
         kept = self.find(account=account, shown_key=shown_key)
         if kept is None:
             raise NotFoundError("release", shown_key)

@@ -47,6 +47,9 @@ Made: TypeAlias = list[tuple[Any, int]]
 _PLAIN: Final = frozenset({NoneType, bool, int, str})
 """What JSON has as it is."""
 
+_TOO_LARGE: Final = 10**MAX_DIGITS
+"""Made once, as it takes as long as all else that is done with a fraction."""
+
 
 class _Written:
     """How values of one class are written: by the parameters of its constructor that are fields, by their names."""
@@ -234,7 +237,7 @@ class _Reading:
 
 
 def _rational_text(value: Fraction) -> Json:
-    if max(abs(value.numerator), value.denominator) >= 10**MAX_DIGITS:
+    if max(abs(value.numerator), value.denominator) >= _TOO_LARGE:
         raise ValueError("a number of thousands of digits")
     return {"rational": str(value)}
 
