@@ -111,7 +111,7 @@ class WorkEntry(_Entry):
     """`[work]`: how long answers are made to take, and when the process that reads data is replaced."""
 
     quantum: float = Field(default=0.05, ge=0)
-    rows_per_second: float = Field(default=2e6, gt=0)
+    rows_per_second: float = Field(default=1e6, gt=0)
     seconds: float = Field(default=600.0, gt=0)
     memory: int | None = Field(default=None, ge=2**28)
     tickets: int = Field(default=10_000, ge=1)

@@ -1,6 +1,6 @@
 """Time classes: how long a query takes is chosen from its plan and public declarations, and never tells of data.
 
-    class = quantum · 2^k, the least such time ≥ Σ over statements: declared rows · (1 + work a row / 64) / speed
+    class = quantum · 2^k, the least such time ≥ Σ over statements: declared rows · (1 + work a row / 1,000) / speed
 
 An answer is kept back until the end of its class before anybody can see it, and the next query of the dataset begins
 only then: so neither an answer's time nor the time that others wait in a queue depends on rows. If the work itself
@@ -22,7 +22,7 @@ from sfumato.query.planning.batch import BatchPlan
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.server.config import WorkEntry
 
-STEPS_A_ROW: Final = 64
+STEPS_A_ROW: Final = 1_000
 """How many steps of expressions take as long as reading a row."""
 
 
