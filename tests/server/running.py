@@ -229,8 +229,8 @@ class Beside:
         self.gateway = Gateway(curator, open_ledger(curator.ledger, must_exist=True), Database(curator.database))
         self._listening = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.address = self._listening.getsockname()
-        self._server = server_of(self.gateway)
-        self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._listening]}, daemon=True)
+        self.server = server_of(self.gateway)
+        self._thread = Thread(target=self.server.run, kwargs={"sockets": [self._listening]}, daemon=True)
         self._thread.start()
 
     def client(self, person=None, *, token=None, **options):
@@ -245,6 +245,6 @@ class Beside:
         return [one.act for one in self.gateway.acts.read(limit=1_000_000) if one.act.action is not Action.OVERRUN]
 
     def stop(self):
-        self._server.should_exit = True
+        self.server.should_exit = True
         self._thread.join()
         self._listening.close()

@@ -24,16 +24,12 @@ from sfumato.server.gateway.access import Anybody, Gateway, Guarded
 from sfumato.server.gateway.bodies import BoundedBodies
 from sfumato.server.gateway.limits import protocol
 from sfumato.server.gateway.observing import Observed, log_in_json
-from sfumato.server.gateway.problems import ProblemDocument, install
+from sfumato.server.gateway.problems import ProblemDocument, documented, install
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.people import Action
 from sfumato.server.serve import end_with_parent
 from sfumato.version import __version__
 
-_PROBLEMS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": ProblemDocument, "content": {"application/problem+json": {}}}
-    for status in (400, 401, 403, 404, 408, 409, 413, 422, 429, 503)
-}
 _HEADERS: Final = (
     ("cache-control", "no-store"),
     ("content-security-policy", "default-src 'none'"),
@@ -83,6 +79,14 @@ ROUTERS: Final = (
 """All routes; docs/reference/rest.md lists them."""
 
 
+class _Application(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        """The document of the interface; problem documents are in none of its models, as no route returns one."""
+        document = super().openapi()
+        document["components"]["schemas"].setdefault("ProblemDocument", ProblemDocument.model_json_schema())
+        return document
+
+
 def create_app(gateway: Gateway) -> FastAPI:
     """The application of a gateway.
 
@@ -98,10 +102,10 @@ def create_app(gateway: Gateway) -> FastAPI:
         yield
         gateway.close()
 
-    app = FastAPI(
-        title="Sfumato", version=__version__, lifespan=lifespan, responses=_PROBLEMS, docs_url=None, redoc_url=None,
-        redirect_slashes=False,
-        openapi_url="/v1/openapi.json", description="A curator of databases of people: answers have exact noise.",
+    app = _Application(
+        title="Sfumato", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None, redirect_slashes=False,
+        responses=documented(400, 401, 403, 404, 408, 409, 413, 422, 429, 503), openapi_url="/v1/openapi.json",
+        description="A curator of databases of people: answers have exact noise.",
     )  # fmt: skip
     app.state.gateway = gateway
     install(app)

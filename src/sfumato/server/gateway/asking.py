@@ -16,7 +16,7 @@ from sfumato.query.statistics.estimates import Forecast
 from sfumato.server.gateway.access import Anybody, Caller, Guarded, IdempotencyKey, account_for
 from sfumato.server.gateway.answering import Ask, AskRequest, asked_in
 from sfumato.server.gateway.desks import Errand
-from sfumato.server.gateway.problems import ProblemDocument
+from sfumato.server.gateway.problems import documented
 from sfumato.server.identity.people import Action
 from sfumato.session.asking.batch import Batch
 from sfumato.session.asking.view import AccountView
@@ -71,7 +71,7 @@ def dry_run(dataset: str, ask: Ask, who: Anybody) -> dict[str, Any]:
     "/ask",
     responses={
         202: {"description": "It takes long, or was asked for so: the answer will be where Location says."},
-        402: {"model": ProblemDocument}, 409: {"model": ProblemDocument},
+        **documented(402),
     },
 )  # fmt: skip
 def ask_query(

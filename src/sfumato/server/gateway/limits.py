@@ -132,7 +132,10 @@ def protocol(limits: LimitsEntry) -> type[H11Protocol]:
 
         def _drop(self) -> None:
             self._patience = None
-            if not self.transport.is_closing():
+            is_answering = (
+                self.cycle is not None and not self.cycle.response_complete
+            )  # one that was sent behind another
+            if not is_answering and not self.transport.is_closing():
                 self.transport.abort()
 
     return TimedProtocol

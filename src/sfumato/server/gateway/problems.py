@@ -93,6 +93,12 @@ class ProblemDocument(BaseModel):
     fields: dict[str, Any] = {}
 
 
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What the document of the interface says of problems with some statuses."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}
+    return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
+
+
 def status_of(error: Exception) -> HTTPStatus:
     """The status of a response that says this error."""
     if isinstance(error, TooFastError):
