@@ -8,10 +8,13 @@ from tests.meta.repository import ROOT
 from sfumato.server.work.worker import _ENVIRONMENT
 
 SCRIPT = """
-import os, sys
+import os, sys, time
 import sfumato.server.work.child, sfumato.engines.duckdb.engine, sfumato.server.work.preloaded
 from sfumato.noise.entropy import random_bytes
 
+end = time.monotonic() + 10
+while len(os.listdir("/proc/self/task")) > 1 and time.monotonic() < end:  # one that was joined is gone a little later
+    time.sleep(0.001)
 print(len(os.listdir("/proc/self/task")))
 print(sorted({"duckdb", "pyarrow", "sfumato.noise.entropy", "sfumato.session.session"} - set(sys.modules)))
 print([name for name in map(os.path.realpath, os.scandir("/proc/self/fd")) if "parquet" in name or ".db" in name])
