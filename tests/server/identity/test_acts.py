@@ -11,6 +11,7 @@ from sqlalchemy import text
 from tests.server.identity.databases import KINDS, location
 
 from sfumato.errors import DatabaseError, ParameterError
+from sfumato.server.identity import acts
 from sfumato.server.identity.acts import GENESIS, Act, ActChain, ActLog, ActOutcome
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.people import Action
@@ -99,6 +100,17 @@ def test_acts_that_come_together_are_written_together(in_file, in_a_file, monkey
     in_file.record(ASKED)
     assert len(begun) <= 3
     assert in_file.verify().length == 301
+
+
+def test_acts_that_nobody_waits_for_become_one_group_and_who_waits_ends_it(in_file, in_a_file, monkeypatch):
+    begun = counted(in_a_file, monkeypatch)
+    monkeypatch.setattr(acts, "_GATHERING", 60.0)
+    for _ in range(20):
+        in_file.record(ASKED, wait=False)
+    assert len(begun) == 0
+    in_file.record(ASKED)
+    assert len(begun) == 1
+    assert in_file.verify().length == 21
 
 
 def test_who_does_not_wait_is_written_by_the_end(in_a_file):

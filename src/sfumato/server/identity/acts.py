@@ -21,6 +21,7 @@ from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 from queue import Empty, SimpleQueue
+from threading import Event
 from typing import Any, Final
 
 from sqlalchemy import Connection, RowMapping, insert, select
@@ -36,6 +37,8 @@ _HASH: Final = re.compile(r"([0-9a-f]{16,128})?", re.ASCII)
 _SECRET: Final = re.compile(r"sfk_\w*_\w+")
 _BACKLOG: Final = 10_000
 _PAGE: Final = 1_000
+_GATHERING: Final = 0.05
+"""Seconds, within which what nobody waits for becomes one group: each group takes the disk as long as one act."""
 
 
 class ActOutcome(StrEnum):
@@ -131,6 +134,7 @@ class ActLog:
         self._database = database
         self._queue: SimpleQueue[_Waiting] = SimpleQueue()
         self._late: list[_Waiting] = []
+        self._is_awaited = Event()
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="acts")
 
     def record(self, act: Act, *, wait: bool = True) -> None:
@@ -147,7 +151,9 @@ class ActLog:
             raise DatabaseError(self._database.name, "takes no acts; see that it can be written")
         waiting = _Waiting(self._database.now(), act, Future(), wait)
         self._queue.put(waiting)
-        self._writer.submit(self._write_group)
+        if wait:
+            self._is_awaited.set()
+        self._writer.submit(self._write_gathered)
         if wait:
             waiting.written.result()
 
@@ -197,6 +203,7 @@ class ActLog:
 
     def close(self) -> None:
         """Write what waits, and end the thread; nothing is recorded any more."""
+        self._is_awaited.set()
         self._writer.shutdown()
         self._write_group()
 
@@ -204,6 +211,13 @@ class ActLog:
         query = select(ACTS).where(ACTS.c.number > after).order_by(ACTS.c.number).limit(_PAGE)
         with self._database.reading() as connection:
             return connection.execute(query).mappings().all()
+
+    def _write_gathered(self) -> None:
+        """Write a group, as soon as somebody waits for one of it, or after a while in which others come."""
+        if self._late or not self._queue.empty():
+            self._is_awaited.wait(_GATHERING)
+            self._is_awaited.clear()
+            self._write_group()
 
     def _write_group(self) -> None:
         """Write all that waits by now in one transaction; what nobody waits for is tried again with the next ones."""
