@@ -8,6 +8,8 @@ import json
 import logging
 import sys
 import time
+import traceback
+from pathlib import Path
 from typing import Final
 
 from opentelemetry import trace
@@ -15,10 +17,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.server.gateway.limits import Places
+from sfumato.server.gateway.problems import response_of
 
 _LOG: Final = logging.getLogger("sfumato.server")
 _TRACER: Final = trace.get_tracer("sfumato")
-_SERVER_ERROR: Final = 500
 
 
 class JsonLines(logging.Formatter):
@@ -90,7 +92,7 @@ class Observed:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, status = time.perf_counter(), _SERVER_ERROR
+        began, status = time.perf_counter(), 0
 
         async def noted(message: Message) -> None:
             nonlocal status
@@ -102,6 +104,11 @@ class Observed:
         with _TRACER.start_as_current_span("request", record_exception=False, set_status_on_exception=False) as span:
             try:
                 await self._app(scope, receive, noted)
+            except Exception as error:
+                _LOG.error("defect", extra={"facts": {"exception": type(error).__name__, "place": _place(error)}})
+                if status:
+                    raise
+                await response_of(error)(scope, receive, noted)
             finally:
                 # Of an unknown path or method nothing is said, as it may hold anything.
                 route = str(getattr(scope.get("route"), "path", "unknown"))
@@ -115,6 +122,12 @@ class Observed:
                 self._metrics.seconds.labels(route).observe(taken)
                 facts = {"route": route, "method": method, "status": status, "seconds": round(taken, 3)}
                 _LOG.info("request", extra={"facts": facts})
+
+
+def _place(error: BaseException) -> str:
+    """Where an exception was raised: a file and a line, and nothing of what was at hand there."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
 
 
 _METHODS: Final = frozenset({"GET", "POST", "PATCH", "PUT", "DELETE", "HEAD", "OPTIONS"})

@@ -202,18 +202,11 @@ def verify_acts(who: Anybody) -> dict[str, Any]:
 @contextmanager
 def _reading_acts(who: Caller, dataset: str | None) -> Iterator[frozenset[str] | None]:
     """Inside, they read acts with some datasets; with None all."""
-    principal = who.principal
-    if principal.may(Action.READ_ACTS) and dataset is None:
-        with who.doing(Action.READ_ACTS):
-            yield None
-        return
-    names = [name for name in who.gateway.curator.datasets if principal.may(Action.READ_ACTS, name)]
-    if dataset is None and not names:
-        with who.doing(Action.READ_ACTS):  # which refuses them
-            yield frozenset()
-        return
-    with who.doing(Action.READ_ACTS, dataset or names[0]):
-        yield frozenset(names if dataset is None else [dataset])
+    names = None if dataset is None else [dataset]
+    if dataset is None and not who.principal.may(Action.READ_ACTS):
+        names = [name for name in who.gateway.curator.datasets if who.principal.may(Action.READ_ACTS, name)]
+    with who.doing(Action.READ_ACTS, names[0] if names else None):
+        yield None if names is None else frozenset(names)
 
 
 @contextmanager

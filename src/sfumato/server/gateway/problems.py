@@ -144,10 +144,11 @@ def plain_problem(status: int, detail: str, headers: Mapping[str, str] | None = 
 
 
 def install(app: FastAPI) -> None:
-    """Have an application answer every error with a problem document."""
+    """Have an application answer errors with problem documents; `observing` does for what is none of this package."""
 
     @app.exception_handler(SfumatoError)
-    async def known(_: Request, error: SfumatoError) -> Response:
+    async def known(request: Request, error: SfumatoError) -> Response:
+        request.app.state.gateway.metrics.problems.labels(type(error).__name__).inc()
         return response_of(error)
 
     @app.exception_handler(RequestValidationError)
@@ -159,10 +160,6 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def plain(_: Request, error: HTTPException) -> Response:
         return plain_problem(error.status_code, str(error.detail), error.headers)
-
-    @app.exception_handler(Exception)
-    async def defect(_: Request, error: Exception) -> Response:
-        return response_of(error)
 
 
 def _field(value: Any) -> Json:
