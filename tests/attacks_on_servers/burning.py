@@ -6,12 +6,13 @@ its worker; and the worker's server of forks loads it, so that the processes tha
 
 import json
 import os
-import runpy
 import signal
 import sys
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
+
+from tests.attacks_on_servers.substituting import GATEWAY, WORKER, be, preload
 
 FOLDER = "SFUMATO_TEST_OF_KILLS"
 """The variable with the folder where the fuse lies, and the numbers of the processes."""
@@ -87,13 +88,13 @@ def prepare_gateway():
     burning(Line, "run", before=POINTS[2])
     burning(ReleaseRegistry, "keep", before=POINTS[6])
     burning(Shown, "response", before=POINTS[7])
+    note("gateway")
 
 
 def prepare_worker():
     """Before a worker starts: what its server of forks loads."""
-    from sfumato.server.work import queues
-
-    queues._PRELOADED.append(__spec__.name)
+    preload(__spec__.name)
+    note("worker")
 
 
 def prepare_children():
@@ -113,41 +114,9 @@ def prepare_children():
     child.run_child = noted
 
 
-def supervise(config):
-    """A supervisor, who starts this file for each process, and again at once whatever was killed."""
-    from tests.attacks_on_servers.serving import say
-
-    from sfumato.server import serve
-
-    class Burning(serve.Kept):
-        def __init__(self, name, command, descriptors=()):
-            python, option, *rest = command
-            super().__init__(name, (python, option, __spec__.name, *rest), descriptors)
-
-    serve.Kept, serve._STEADY = Burning, 0.0
-    os.environ[FOLDER] = str(config.absolute().parent)
-    serve.serve(config, started=say)
-
-
-PREPARED = {
-    "sfumato.server.gateway.app": ("gateway", prepare_gateway),
-    "sfumato.server.work.worker": ("worker", prepare_worker),
-}
-
-
-def main(words):
-    """Be the supervisor; or prepare a program, note its number, and become it."""
-    if words[0] not in PREPARED:
-        supervise(Path(words[0]))
-        return
-    name, prepare = PREPARED[words[0]]
-    prepare()
-    note(name)
-    sys.argv = words
-    runpy.run_module(words[0], run_name="__main__")
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1] not in {GATEWAY, WORKER}:
+        os.environ[FOLDER] = str(Path(sys.argv[1]).absolute().parent)
+    be(__spec__.name, sys.argv[1:], {GATEWAY: prepare_gateway, WORKER: prepare_worker})
 elif FOLDER in os.environ:
     prepare_children()
