@@ -3,6 +3,8 @@
 import pytest
 from tests.server.running import COUNT
 
+from sfumato.privacy.codec import decode_budget
+from sfumato.privacy.guarantees import PureDP
 from sfumato.server.gateway.asking import _seconds
 
 CLINIC = "/datasets/clinic"

@@ -2,13 +2,13 @@
 
 import json
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from sfumato.errors import NotFoundError
-from sfumato.ledger.core.entry import Opened
+from sfumato.errors import LedgerError, NotFoundError, ParameterError
+from sfumato.ledger.core.entry import Opened, Rebudgeted
 from sfumato.ledger.core.prices import in_words, limits
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.reading.history import time_text
@@ -16,13 +16,16 @@ from sfumato.ledger.reading.spending import project, spending
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.codec import decode_budget, encode_budget
 from sfumato.server.config import BudgetEntry, WindowEntry
-from sfumato.server.gateway.access import Anybody, Caller, Guarded, account_of, is_own
+from sfumato.server.gateway.access import Anybody, Caller, Gateway, Guarded, account_of, is_own
 from sfumato.server.gateway.datasets import Reason
-from sfumato.server.identity.approvals import Approval
+from sfumato.server.identity.approvals import Approval, ApprovalState
 from sfumato.server.identity.people import Action
 
 router = APIRouter(prefix="/v1/datasets/{dataset}/accounts", tags=["accounts"], route_class=Guarded)
 approvals_router = APIRouter(prefix="/v1/approvals", tags=["accounts"], route_class=Guarded)
+
+_WORDS: Final = frozenset({"history", "budget", "close"})
+"""What follows an account in addresses."""
 
 
 class NewAccount(BaseModel):
@@ -76,17 +79,23 @@ def accounts(dataset: str, who: Anybody) -> list[dict[str, Any]]:
 def open_account(dataset: str, new: NewAccount, who: Anybody) -> dict[str, Any]:
     """Open an account for a team, an analyst or a project; if it is open with the same budget, nothing happens."""
     with who.doing(Action.OPEN_ACCOUNT, dataset, target=f"{dataset}/{new.name}"):
-        ledger, (above, _, _) = who.gateway.ledger, new.name.rpartition("/")
+        ledger, account, (above, _, last) = who.gateway.ledger, f"{dataset}/{new.name}", new.name.rpartition("/")
+        if last in _WORDS:
+            raise ParameterError("name", new.name, f"must not end with {', '.join(sorted(_WORDS))}, as addresses do")
         parent = account_of(who.gateway, dataset, above)
-        ledger.open_account(
-            Opened(
-                account=f"{dataset}/{new.name}", budget=new.budget.budget("budget"),
-                neighboring_relation=ledger.opened(parent).neighboring_relation,
-                privacy_unit=ledger.opened(parent).privacy_unit, parents=(parent,),
-                window=None if new.window is None else new.window.window("window"),
-            )
+        opened = Opened(
+            account=account, budget=new.budget.budget("budget"), parents=(parent,),
+            neighboring_relation=ledger.opened(parent).neighboring_relation,
+            privacy_unit=ledger.opened(parent).privacy_unit,
+            window=None if new.window is None else new.window.window("window"),
         )  # fmt: skip
-        return _shown(ledger, f"{dataset}/{new.name}")
+        try:
+            ledger.open_account(opened)
+        except LedgerError:
+            if account not in ledger.accounts():
+                raise
+            raise ParameterError("name", new.name, "is open with other terms; change its budget instead") from None
+        return _shown(ledger, account)
 
 
 @router.get("/history")
@@ -105,7 +114,7 @@ def history(dataset: str, path: str, who: Anybody) -> dict[str, Any]:
 def change_budget(dataset: str, path: str, new: NewBudget, who: Anybody, response: Response) -> dict[str, Any]:
     """Change the budget of an account; a larger one needs a second person where the curator says so."""
     with who.doing(Action.CHANGE_BUDGET, dataset, target=f"{dataset}/{path}") as doing:
-        gateway, account = who.gateway, account_of(who.gateway, dataset, path)
+        gateway, account = who.gateway, _below(who.gateway, dataset, path)
         budget = new.budget.budget("budget")
         if gateway.curator.datasets[dataset].second_person and not _is_within(budget, gateway.ledger.budget(account)):
             change = {"account": account, "budget": encode_budget(budget)}
@@ -124,7 +133,7 @@ def change_budget(dataset: str, path: str, new: NewBudget, who: Anybody, respons
 def close_account(dataset: str, path: str, why: Closing, who: Anybody) -> dict[str, Any]:
     """Refuse all further charges to an account and those below it; its stored answers stay."""
     with who.doing(Action.CLOSE_ACCOUNT, dataset, target=f"{dataset}/{path}"):
-        account = account_of(who.gateway, dataset, path)
+        account = _below(who.gateway, dataset, path)
         who.gateway.ledger.close_account(account, reason=why.reason)
         return _shown(who.gateway.ledger, account)
 
@@ -153,12 +162,29 @@ def decide(approval: str, decision: Decision, who: Anybody) -> dict[str, Any]:
     if asked is None or not who.principal.roles(asked.dataset):
         raise who.refused(Action.DECIDE, "approval", approval)
     with who.doing(Action.DECIDE, asked.dataset, target=approval) as doing:
-        decided = who.gateway.approvals.decide(approval, by=doing.principal.name, is_granted=decision.granted)
+        ledger, person, note = who.gateway.ledger, doing.principal.name, f"approval {approval}: asked by "
+        is_cut_off = (  # a gateway ended between this decision and the change
+            decision.granted and asked.state is ApprovalState.GRANTED and asked.decided_by == person
+            and not any(isinstance(one, Rebudgeted) and note in one.reason for one in ledger.entries())
+        )  # fmt: skip
+        if not is_cut_off:
+            asked = who.gateway.approvals.decide(approval, by=person, is_granted=decision.granted)
         if decision.granted:
-            change = json.loads(decided.change)
-            reason = f"{decided.reason} (asked by {decided.asked_by}, granted by {decided.decided_by})"
-            who.gateway.ledger.change_budget(change["account"], decode_budget(change["budget"]), reason=reason)
-        return _approval(decided)
+            change = json.loads(asked.change)
+            reason = f"{asked.reason} ({note}{asked.asked_by}, granted by {person})"
+            ledger.change_budget(change["account"], decode_budget(change["budget"]), reason=reason)
+        return _approval(asked)
+
+
+def _below(gateway: Gateway, dataset: str, path: str) -> str:
+    """An account below that of a dataset, whose own budget is declared in the curator's file.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    if not path:
+        raise NotFoundError("account", path)
+    return account_of(gateway, dataset, path)
 
 
 def _history(dataset: str, path: str, who: Caller) -> dict[str, Any]:

@@ -132,9 +132,8 @@ def protocol(limits: LimitsEntry) -> type[H11Protocol]:
 
         def _drop(self) -> None:
             self._patience = None
-            is_answering = (
-                self.cycle is not None and not self.cycle.response_complete
-            )  # one that was sent behind another
+            # One that was sent behind another may be answered by now.
+            is_answering = not getattr(self.cycle, "response_complete", True)
             if not is_answering and not self.transport.is_closing():
                 self.transport.abort()
 

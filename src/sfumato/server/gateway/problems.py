@@ -45,6 +45,7 @@ RETRY_AFTER: Final = 5
 
 _URN: Final = "urn:sfumato:error:"
 _LONGEST_FIELD: Final = 1_000
+_LONGEST_DETAIL: Final = 4_000
 _MOST_SHOWN: Final = 2**53
 
 _STATUS: Final[Mapping[type[Exception], HTTPStatus]] = {
@@ -118,7 +119,9 @@ def document_of(error: Exception) -> dict[str, Json]:
         "type": f"{_URN}{name}",
         "title": status.phrase,
         "status": status.value,
-        "detail": "a defect of this server; nothing more is told. Tell its operators" if known is None else str(known),
+        "detail": "a defect of this server; nothing more is told. Tell its operators"
+        if known is None
+        else str(known)[:_LONGEST_DETAIL],
         "error": name,
         "fields": {name: _field(value) for name, value in attributes.items() if not name.startswith("_")},
     }
