@@ -1,6 +1,7 @@
 """The process with the data runs a ticket only if exactly that is charged and unanswered, and gives nothing back."""
 
 import json
+import resource
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -352,8 +353,21 @@ def test_duckdb_reads_no_other_file_and_its_settings_are_locked(tmp_path):
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_a_process_that_took_more_memory_than_it_may_is_worn(tmp_path):
+def test_a_process_whose_queries_took_more_memory_than_they_may_is_worn(tmp_path, monkeypatch):
+    taken = [2**30]
+    monkeypatch.setattr(child, "_most_memory", lambda: taken[0])
     with running(curator_file(tmp_path, memory=2**28)) as (runner, _):
-        assert runner.is_worn is (child.resource.getrusage(child.resource.RUSAGE_SELF).ru_maxrss > 2**18)
-    with running(curator_file(tmp_path, memory=2**40)) as (runner, _):
-        assert runner.is_worn is False
+        runner._memory_at_start = 2**30
+        assert not runner.is_worn
+        taken[0] += 2**28 + 1
+        assert runner.is_worn
+    with running(curator_file(tmp_path)) as (runner, _):
+        assert not runner.is_worn
+
+
+def test_memory_that_is_not_limited_stays_unlimited(tmp_path):
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    with running(curator_file(tmp_path)) as (runner, _):
+        runner.bound_memory()
+        assert runner._memory_at_start > 2**20
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before

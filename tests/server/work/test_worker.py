@@ -104,7 +104,7 @@ class Asked:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     """A worker for the tests that kill nothing."""
-    file = curator_file(tmp_path_factory.mktemp("curator"), "people", "others", queue=3)
+    file = curator_file(tmp_path_factory.mktemp("curator"), "people", "others", queue=3, memory=2**28)
     with working(file, "people", "others") as (process, gateway):
         yield process, gateway
 
@@ -273,6 +273,16 @@ def test_processes_with_data_inherit_no_socket_but_their_own(served):
         sockets = {file for file in files_of(child) if file.startswith("socket:")}
         assert len(sockets) == 1
         assert not sockets & listening
+
+
+def test_processes_with_data_may_take_so_much_memory_and_no_more(served):
+    process = served[0]
+    (server,) = [one for one in processes_below(process.pid) if "forkserver" in name_of(one) and has_forks(one)]
+    for one, is_bounded in ((server, False), *((child, True) for child in processes_below(server))):
+        limit = re.search(r"Max data size +(\w+) +(\w+)", Path(f"/proc/{one}/limits").read_text())
+        assert (limit[1] == limit[2] != "unlimited") == is_bounded
+        taken = int(Path(f"/proc/{one}/statm").read_text().split()[5]) * resource.getpagesize()
+        assert not is_bounded or 2**28 < int(limit[1]) - taken <= 2**29 + 2**26
 
 
 def files_of(process_id):

@@ -32,6 +32,8 @@ from sfumato.session.wire.tickets import decode_ticket, require_charged
 
 _LOG: Final = logging.getLogger("sfumato.owner")
 _KILOBYTE: Final = 1024
+_DATA: Final = 5
+"""Where the system says how many pages a process can write to, as its limit counts them."""
 
 
 class Runner:
@@ -47,6 +49,7 @@ class Runner:
 
     def __init__(self, curator: Curator, dataset: Dataset) -> None:
         self._curator, self._dataset = curator, dataset
+        self._memory_at_start = 0
         self._mark = Mark(curator.mark(dataset.name), longest=curator.work.seconds)
         self._mark.settle(curator.ledger)
         self._published = self._version()
@@ -76,11 +79,20 @@ class Runner:
         """Let go of the data and the ledger."""
         self._session.close()
 
+    def bound_memory(self) -> None:
+        """Limit how much memory queries take beside what this process takes now, if the curator's file says so."""
+        self._memory_at_start = _most_memory()
+        most = self._curator.work.memory
+        if most is not None:
+            pages = int(Path("/proc/self/statm").read_text("ascii").split()[_DATA])
+            limit = pages * resource.getpagesize() + 2 * most
+            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
     @property
     def is_worn(self) -> bool:
-        """Whether this process once took more memory than it is to have."""
+        """Whether queries once took more memory than they are to take."""
         most = self._curator.work.memory
-        return most is not None and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KILOBYTE > most
+        return most is not None and _most_memory() - self._memory_at_start > most
 
     def _version(self) -> str | None:
         """The version of the data that was published last; None if the policy's file still says which it is."""
@@ -173,6 +185,11 @@ class Runner:
             raise UnavailableError from None
 
 
+def _most_memory() -> int:
+    """The most bytes that this process ever took."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KILOBYTE
+
+
 def _write(path: Path, text: str) -> None:
     """A whole file or none, for this user alone."""
     with draft_of(path, text.encode()) as draft:
@@ -191,11 +208,10 @@ def run_child(config: str, name: str, connection: Pipe) -> None:
         signal.signal(number, signal.SIG_IGN)
     logging.basicConfig(format="%(message)s")
     curator = load_curator(config)
-    if curator.work.memory is not None:
-        resource.setrlimit(resource.RLIMIT_DATA, (2 * curator.work.memory, 2 * curator.work.memory))
     try:
         runner = Runner(curator, curator.datasets[name])
         warm_up(curator.datasets[name].engine)
+        runner.bound_memory()
     except (SfumatoError, OSError) as error:
         known = isinstance(error, ParameterError | PolicyError | EngineError)
         connection.send_bytes(written({"ready": False, "reason": str(error) if known else type(error).__name__}))
