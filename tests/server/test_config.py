@@ -150,12 +150,14 @@ def test_a_file_without_datasets_is_refused(load):
     refused(load, "", "must be at least one", dataset="[datasets]")
 
 
-@pytest.mark.parametrize("name", ["", " ", "a/b", "../x", " a", "a ", "a\\nb", "a\\u0000", "people 2026", "läufer", "x" * 61], ids=repr)
+@pytest.mark.parametrize(
+    "name", ["", " ", "a/b", "../x", " a", "a ", "a\\nb", "a\\u0000", "people 2026", "x" * 61], ids=repr
+)
 def test_names_of_datasets_that_cannot_name_files_and_accounts_are_refused(load, name):
     refused(load, "", "must have a name of at most 60 letters", dataset=DATASET.replace("people]", f'"{name}"]'))
 
 
-@pytest.mark.parametrize("name", ["people", "people-2026", "a.b@c:d", "x" * 60])
+@pytest.mark.parametrize("name", ["people", "people-2026", "läufer", "a.b@c:d", "x" * 60])
 def test_other_names_of_datasets_are_fine(load, name):
     curator = load(dataset=DATASET.replace("people]", f'"{name}"]'))
     for file in (curator.declarations(name), curator.version(name), curator.mark(name)):
