@@ -89,16 +89,17 @@ format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 
 audit: $(VENV)/.test
-	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 --ignore tests/ledger --ignore tests/attacks_on_ledgers --ignore tests/attacks_on_servers \
-	  --ignore tests/attacks_on_questions/test_time_of_texts.py \
+	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 --ignore tests/ledger --ignore tests/attacks_on_ledgers \
+	  --ignore tests/attacks_on_servers --ignore tests/attacks_on_questions/test_time_of_texts.py \
 	  -m "statistical or mutation or sized or slow" $(TESTS)
 	@$(MAKE) --no-print-directory matrix
 
-# The last one measures time, alone.
+# The last ones measure time, alone.
 soak: $(VENV)/.test
-	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 tests/ledger tests/attacks_on_ledgers tests/attacks_on_servers
+	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 --ignore tests/attacks_on_servers/test_time_over_http.py \
+	  tests/ledger tests/attacks_on_ledgers tests/attacks_on_servers
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 -m random --hypothesis-profile=new $(TESTS)
-	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest tests/attacks_on_questions/test_time_of_texts.py
+	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest tests/attacks_on_questions/test_time_of_texts.py tests/attacks_on_servers/test_time_over_http.py
 
 # Peers exclude each other, so each has an environment of its own; they are measured, never imported.
 # Not all of them run on Python 3.13, whatever this one is.

@@ -13,7 +13,7 @@ from sfumato.ledger.core.entry import Committed, Opened, Reserved
 
 PROCESSES, THREADS = 8, 16
 EPSILON = Fraction(1, 10)
-ASK = "/v1/datasets/people/ask"
+DATASET = "/v1/datasets/people"
 PAUSE = 0.1
 _FREE = (429, 503)
 """Refusals that cost nothing, and say when to come again."""
@@ -32,13 +32,17 @@ class Asker:
 
     def ask(self, token, body, key=None):
         """Ask until there is an answer or a refusal that stays."""
-        headers = {"Authorization": f"Bearer {token}"} | ({} if key is None else {"Idempotency-Key": key})
         while True:
-            response = self._client.post(ASK, json=body, headers=headers)
+            response = self.post(token, body, key=key)
             if response.status_code not in _FREE:
                 return response
             assert "Retry-After" in response.headers
             time.sleep(PAUSE)
+
+    def post(self, token, body, *, key=None, path="ask"):
+        """What is said to one request."""
+        headers = {"Authorization": f"Bearer {token}"} | ({} if key is None else {"Idempotency-Key": key})
+        return self._client.post(f"{DATASET}/{path}", json=body, headers=headers)
 
     def close(self):
         self._client.close()
@@ -102,11 +106,11 @@ class Race:
             self._ends.append(own)
         assert self._heard() == ["ready"] * PROCESSES
 
-    def run(self, work):
+    def run(self, work, *, patience=PATIENCE):
         """What every thread of every process says after some work."""
         for end in self._ends:
             end.send(work)
-        return [one for told in self._heard() for one in told]
+        return [one for told in self._heard(patience) for one in told]
 
     def __enter__(self):
         return self
@@ -118,8 +122,8 @@ class Race:
             end.close()
             ended(process)
 
-    def _heard(self):
-        assert all(end.poll(PATIENCE) for end in self._ends)
+    def _heard(self, patience=PATIENCE):
+        assert all(end.poll(patience) for end in self._ends)
         return [end.recv() for end in self._ends]
 
 
