@@ -1,0 +1,102 @@
+"""Seeded bugs of the gateway: what is charged when, whose answers are at hand, who may ask, and what is written."""
+
+from tests.mutations.mutants import Mutant
+
+TESTS = "tests/server/gateway/"
+
+
+def seeded(name, file, old, new, test):
+    """A bug in one file of the gateway, which one test notices."""
+    return Mutant(name=name, edits=((f"server/gateway/{file}.py", old, new),), tests=(f"{TESTS}{test}",))
+
+
+MUTANTS = (
+    seeded(
+        "what nobody has room to run is charged", "desks", "            self.errand.line.enter()\n", "",
+        "test_desks.py::test_without_a_place_nothing_is_charged",
+    ),
+    seeded(
+        "a query is run again though its answer is in the ledger", "desks",
+        "                if self._kept(ticket) is None:\n                    raise\n", "                raise\n",
+        "test_desks.py::test_an_answer_that_is_in_the_ledger_is_shown_though_the_way_back_is_cut",
+    ),
+    seeded(
+        "what is at hand is of any version of the data", "answering",
+        "[asking.account, served.stamp, asking.ask.model_dump()]",
+        "[asking.account, served.dataset.name, asking.ask.model_dump()]",
+        "test_answering.py::test_49_another_version_of_the_data_is_asked_anew",
+    ),
+    seeded(
+        "what another account paid for is at hand for everybody", "answering",
+        "[asking.account, served.stamp, asking.ask.model_dump()]", "[served.stamp, asking.ask.model_dump()]",
+        "test_answering.py::test_48_nobody_gets_the_answer_of_another_account",
+    ),
+    seeded(
+        "where an answer is at hand its idempotency key may be another query's", "answering",
+        "idempotency_key=asking.key, body=shown.sent)", "idempotency_key=None, body=shown.sent)",
+        "test_answering.py::test_41_a_key_is_for_one_query_of_one_person",
+    ),
+    seeded(
+        "an idempotency key is anybody's", "asking", 'key=f"{principal.name}:{idempotency_key or ',
+        'key=f"{idempotency_key or ',
+        "test_answering.py::test_41_two_people_on_one_account_have_keys_of_their_own",
+    ),
+    seeded(
+        "a key may ask as often as it likes", "limits", "if not self._limiter.hit(self._most, who):",
+        "if not (self._limiter.hit(self._most, who) or who):",
+        "test_limits.py::test_63_each_key_may_ask_so_often_whatever_it_asks",
+    ),
+    seeded(
+        "whoever waits for what is under way takes no place", "waiting",
+        "with self._places.taken(key) if is_joined else nullcontext():", "with nullcontext():",
+        "test_waiting.py::test_whoever_waits_for_the_same_takes_a_place_too",
+    ),
+    seeded(
+        "the name of a query is the right to have it asked", "asking",
+        "if asking.account != who.principal.account(asking.dataset):", "if not asking.account:",
+        "test_waiting.py::test_whoever_lost_the_role_does_not_have_it_asked_again",
+    ),
+    seeded(
+        "releases are shown to everybody who knows their names", "releases",
+        "if kept is None or kept.account != who.principal.account(kept.dataset):", "if kept is None:",
+        "test_releases.py::test_what_was_shown_to_others_is_as_what_does_not_exist",
+    ),
+    seeded(
+        "owners ask", "access", "owners_ask=served.owners_may_ask", "owners_ask=True",
+        "test_asking.py::test_an_owner_who_is_an_analyst_too_does_not_ask",
+    ),
+    seeded(
+        "acts of no dataset are everybody's", "people", "yield None if names is None else frozenset(names)",
+        'yield None if names is None else frozenset({*names, ""})',
+        "test_people.py::test_acts_are_read_of_one_s_datasets_alone",
+    ),
+    seeded(
+        "a key becomes one that may do more", "people", "if found.person == who.principal.name and missing:",
+        "if not found.person and missing:",
+        "test_people.py::test_76_no_key_makes_one_or_becomes_one_that_may_do_more",
+    ),
+    seeded(
+        "a larger budget needs nobody else", "accounts", ".second_person and not _is_within(",
+        ".second_person and not account and not _is_within(",
+        "test_accounts.py::test_73_a_larger_budget_needs_a_second_owner",
+    ),
+    seeded(
+        "what is none of the interface leaves no act", "access", "if not who.is_written:", "if who.is_written:",
+        "test_access.py::test_77_every_request_leaves_one_act",
+    ),
+    seeded(
+        "logs hold the texts of exceptions", "observing", 'line["exception"] = record.exc_info[0].__name__',
+        'line["exception"] = str(record.exc_info[1])',
+        "test_observing.py::test_a_line_is_json_and_of_an_exception_it_names_the_class",
+    ),
+    seeded(
+        "of two values under one name the last one counts", "bodies", "if len(found) < len(pairs):",
+        "if not found and pairs:",
+        "test_bodies.py::test_what_means_two_things_or_nothing_is_refused",
+    ),
+    seeded(
+        "a time runs while an answer is computed", "limits",
+        'is_answering = not getattr(self.cycle, "response_complete", True)', "is_answering = False",
+        "test_limits.py::test_a_request_that_is_sent_behind_another_is_not_cut_off_while_it_is_answered",
+    ),
+)  # fmt: skip
