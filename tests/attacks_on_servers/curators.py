@@ -23,7 +23,7 @@ PATIENCE = 60.0  # seconds, after which what should have happened will not
 DATASET = "people"
 ROWS = 1_000
 FULL_SPEED = {"quantum": 0.0, "queue": 256}
-WIDE = {"requests_per_minute": 10**6, "concurrent_per_key": 64, "concurrent": 128}
+WIDE = {"requests_per_minute": 10**6, "concurrent_per_person": 64, "concurrent": 128}
 
 _POLICY = """\
 dataset = "people"

@@ -220,4 +220,25 @@ MUTANTS = (
         ),
         tests=(f"{DATABASE}test_who_opens_a_file_again_takes_no_lock_away_from_who_has_it_open",),
     ),
+    Mutant(
+        name="a grant names the account of another dataset",
+        edits=(("server/gateway/people.py", "if dataset != new.dataset or not path:", "if False:"),),
+        tests=("tests/attacks_on_servers/test_rights.py::test_a_grant_charges_no_account_of_another_dataset",),
+    ),
+    Mutant(
+        name="an owner reads the answers of analysts",
+        edits=(("server/identity/people.py", "{Action.ASK, Action.READ_OWN_RELEASES}", "{Action.ASK}"),),
+        tests=(f"{PEOPLE}test_every_role_may_do_what_is_meant_and_nothing_else",),
+    ),
+    Mutant(
+        name="somebody has a name that no act can hold",
+        edits=(
+            (
+                "server/identity/people.py",
+                "not _PERSON.fullmatch(name) or KEY_MARK in name",
+                "not _PERSON.fullmatch(name)",
+            ),
+        ),
+        tests=(f"{PEOPLE}test_a_name_of_a_person_is_plain",),
+    ),
 )

@@ -40,7 +40,7 @@ address = "127.0.0.1:0"
 [limits]
 requests_per_minute = 1_000_000
 seconds_to_answer = 20
-concurrent_per_key = 16
+concurrent_per_person = 16
 {limits}
 [work]
 quantum = {quantum}

@@ -96,12 +96,12 @@ class TLSEntry(_Entry):
 
 
 class LimitsEntry(_Entry):
-    """`[limits]`: what one request, one key and all together may take."""
+    """`[limits]`: what one request, one person and all together may take."""
 
     body_bytes: int = Field(default=1_000_000, ge=1_000)
     sql_characters: int = Field(default=100_000, ge=100)
     requests_per_minute: int = Field(default=600, ge=1)
-    concurrent_per_key: int = Field(default=4, ge=1)
+    concurrent_per_person: int = Field(default=4, ge=1)
     concurrent: int = Field(default=64, ge=1)
     seconds_to_send: float = Field(default=10.0, gt=0)
     seconds_to_answer: float = Field(default=30.0, ge=0)
@@ -180,7 +180,7 @@ class Curator:
             if not file.is_file():
                 raise PolicyError("tls", f"must name existing files; {file} is none")
         for name in entry.datasets:
-            if not _NAME.fullmatch(name):
+            if not _NAME.fullmatch(name) or "sfk_" in name:
                 requirement = "must have a name of at most 60 letters, digits or _.@:+-, which grants and acts can hold"
                 raise PolicyError(f"datasets.{name[:_LONGEST_NAME]!r}", requirement)
         self.datasets = {name: Dataset(name, own, folder) for name, own in entry.datasets.items()}

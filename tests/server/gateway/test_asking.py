@@ -100,4 +100,4 @@ def test_an_owner_who_is_an_analyst_too_does_not_ask(beside):
         assert both.post(f"{CLINIC}/estimate", json=ASK).status_code == 200
         refused = both.post(f"{CLINIC}/ask", json=ASK)
     assert refused.status_code == 403
-    assert "owners do not query" in refused.json()["detail"]
+    assert "owners see no answers" in refused.json()["detail"]

@@ -1,4 +1,4 @@
-"""What one request, one key and all together may take; whoever takes more is told when to try again."""
+"""What one request, one person and all together may take; whoever takes more is told when to try again."""
 
 import socket
 import time
@@ -31,6 +31,34 @@ def test_63_each_key_may_ask_so_often_whatever_it_asks(strict):
     assert (answers[-1].json()["error"], answers[-1].headers["Retry-After"]) == ("TooFastError", "60")
 
 
+def test_63_a_person_with_many_keys_may_ask_no_more_often(strict):
+    """Everybody can make keys for themselves, so limits of keys would be none."""
+    beside = strict(requests_per_minute=5, concurrent_per_person=1)
+    with beside.client("ann") as ann:
+        made = [ann.post("/keys", json={"name": "another"}) for _ in range(3)]
+    places = beside.gateway.places
+    places.take("ann")
+    seen = []
+    for one in made:
+        with beside.client() as other:
+            signed = {"Authorization": f"Bearer {one.json()['token']}"}
+            seen.append(other.post("/datasets/clinic/ask", json=ASK, headers=signed).json()["error"])
+    places.give_back("ann")
+    assert seen == ["TooFastError"] * 3
+    with beside.client("bob") as bob:
+        assert bob.get("/me").status_code == 200
+
+
+def test_63_another_format_takes_a_place(strict, beside):
+    """It starts a process: a hundred requests for one would keep all threads, and nobody could even sign in."""
+    with beside.client("ann") as ann:
+        kept = ann.post("/datasets/clinic/ask", json=ASK).json()["ids"][0]
+    busy = strict(concurrent_per_person=1)
+    with busy.client("ann") as ann, busy.gateway.places.taken("ann"):
+        found = [ann.get(f"/releases/{kept}?format={form}").status_code for form in ("json", "csv", "arrow", "parquet")]
+    assert found == [200, 429, 429, 429]
+
+
 def test_63_an_address_may_fail_so_often_and_whoever_has_a_key_is_not_locked_out(strict):
     """Catalogue 63: of addresses; the doors that need no key count too."""
     beside = strict(requests_per_minute=4)
@@ -55,9 +83,9 @@ def test_a_minute_later_it_may_ask_again(monkeypatch):
 
 
 def test_a_key_and_all_together_have_so_many_under_way():
-    places = Places(LimitsEntry(concurrent_per_key=2, concurrent=3))
+    places = Places(LimitsEntry(concurrent_per_person=2, concurrent=3))
     with places.taken("a"), places.taken("a"):
-        with pytest.raises(TooFastError, match="one key"), places.taken("a"):
+        with pytest.raises(TooFastError, match="one person"), places.taken("a"):
             raise AssertionError
         with places.taken("b"), pytest.raises(BusyError, match="queries at once") as full:
             places.take("c")
@@ -70,7 +98,7 @@ def test_a_key_and_all_together_have_so_many_under_way():
 
 
 def test_places_are_taken_by_one_of_those_who_come_at_once():
-    places, start, inside = Places(LimitsEntry(concurrent_per_key=3, concurrent=100)), Barrier(16), []
+    places, start, inside = Places(LimitsEntry(concurrent_per_person=3, concurrent=100)), Barrier(16), []
 
     def take():
         start.wait()
@@ -89,7 +117,7 @@ def test_places_are_taken_by_one_of_those_who_come_at_once():
 
 
 def test_too_many_queries_at_once_are_told_so_and_nothing_is_charged(strict, monkeypatch, fresh):
-    beside, goes_on = strict(concurrent_per_key=1, concurrent=2, seconds_to_answer=0), Event()
+    beside, goes_on = strict(concurrent_per_person=1, concurrent=2, seconds_to_answer=0), Event()
     answer = beside.gateway.shown.answer
     monkeypatch.setattr(beside.gateway.shown, "answer", lambda asked: (goes_on.wait(20), answer(asked))[1])
     with ExitStack() as opened:
@@ -103,7 +131,7 @@ def test_too_many_queries_at_once_are_told_so_and_nothing_is_charged(strict, mon
             more = ann.post(f"/datasets/clinic{path}", json={"sql": fresh(), "epsilon": "0.5"})
             assert (more.status_code, more.headers["Retry-After"]) == (429, "2"), path
         spent.append(ann.get("/datasets/clinic/accounts/ann").json()["spent"])
-        beside.gateway.places._limits = LimitsEntry(concurrent_per_key=9, concurrent=2)
+        beside.gateway.places._limits = LimitsEntry(concurrent_per_person=9, concurrent=2)
         full = both.post("/datasets/clinic/ask", json={"sql": fresh(), "epsilon": "0.5"})
         assert (full.status_code, full.json()["error"], full.headers["Retry-After"]) == (503, "BusyError", "2")
         goes_on.set()

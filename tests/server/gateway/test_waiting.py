@@ -16,7 +16,7 @@ PATH = "/datasets/clinic/ask"
 @pytest.fixture
 def held(strict, monkeypatch):
     """A gateway whose answers are held back until it is told to go on."""
-    beside, goes_on, answered = strict(seconds_to_answer=0.05, concurrent_per_key=4), Event(), []
+    beside, goes_on, answered = strict(seconds_to_answer=0.05, concurrent_per_person=4), Event(), []
     answer = beside.gateway.shown.answer
 
     def late(asking):
@@ -59,8 +59,8 @@ def test_sent_again_under_its_key_it_is_joined_and_charged_once(held, fresh):
 
 
 def test_whoever_waits_for_the_same_takes_a_place_too(strict, monkeypatch, fresh):
-    """Else one key sends the same a hundred times, and has all threads wait."""
-    beside, goes_on = strict(seconds_to_answer=10, concurrent_per_key=3), Event()
+    """Else one person sends the same a hundred times, and has all threads wait."""
+    beside, goes_on = strict(seconds_to_answer=10, concurrent_per_person=3), Event()
     answer, sql = beside.gateway.shown.answer, fresh()
     monkeypatch.setattr(beside.gateway.shown, "answer", lambda asking: (goes_on.wait(20), answer(asking))[1])
     with ThreadPoolExecutor(8) as threads, beside.client("ann") as ann, beside.client("cem") as cem:
@@ -141,7 +141,7 @@ def test_a_gateway_that_ends_refuses_and_keeps_no_place(strict):
     own = {"dataset": "clinic", "account": "clinic/ann", "person": "ann", "key": "ann:w5"}
     asking = AskRequest(**own, ask=Ask(sql=COUNT, epsilon=1))
     with pytest.raises(UnavailableError):
-        beside.gateway.waiting.answered(asking, "key", seconds=1)
+        beside.gateway.waiting.answered(asking, seconds=1)
     assert beside.gateway.places.count() == 0
 
 

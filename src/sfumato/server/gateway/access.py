@@ -122,7 +122,7 @@ class Caller:
             self.gateway.rates.hit(f"address {self._host}")
             self.write(Action.SIGN_IN, ActOutcome.REFUSED)
             raise
-        self.gateway.rates.hit(f"key {found.key}")
+        self.gateway.rates.hit(f"person {found.name}")
         self.principal = found
 
     @contextmanager

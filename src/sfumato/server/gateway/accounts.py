@@ -19,7 +19,7 @@ from sfumato.server.config import BudgetEntry, WindowEntry
 from sfumato.server.gateway.access import Anybody, Caller, Gateway, Guarded, account_of, is_own
 from sfumato.server.gateway.datasets import Reason
 from sfumato.server.identity.approvals import Approval, ApprovalState
-from sfumato.server.identity.people import Action
+from sfumato.server.identity.people import Action, require_name
 
 router = APIRouter(prefix="/v1/datasets/{dataset}/accounts", tags=["accounts"], route_class=Guarded)
 approvals_router = APIRouter(prefix="/v1/approvals", tags=["accounts"], route_class=Guarded)
@@ -82,6 +82,7 @@ def open_account(dataset: str, new: NewAccount, who: Anybody) -> dict[str, Any]:
         ledger, account, (above, _, last) = who.gateway.ledger, f"{dataset}/{new.name}", new.name.rpartition("/")
         if last in _WORDS:
             raise ParameterError("name", new.name, f"must not end with {', '.join(sorted(_WORDS))}, as addresses do")
+        require_name("name", account)  # else no act could say which account is changed
         parent = account_of(who.gateway, dataset, above)
         opened = Opened(
             account=account, budget=new.budget.budget("budget"), parents=(parent,),

@@ -58,7 +58,7 @@ def estimate(dataset: str, ask: Ask, who: Anybody) -> dict[str, Any]:
 @router.post("/dry-run")
 def dry_run(dataset: str, ask: Ask, who: Anybody) -> dict[str, Any]:
     """The answer to a query on rows that are made up from the policy; no data is read and nothing is spent."""
-    with who.doing(Action.ESTIMATE, dataset), who.gateway.places.taken(who.principal.key):
+    with who.doing(Action.ESTIMATE, dataset), who.gateway.places.taken(who.principal.name):
         served = who.gateway.datasets.served(dataset)
         desk = dry_run_desk(served.planning)
         with desk.ledger:
@@ -84,7 +84,7 @@ def ask_query(
             dataset=dataset, account=account_for(principal, dataset), person=principal.name,
             key=f"{principal.name}:{idempotency_key or random_bytes(16).hex()}", ask=ask,
         )  # fmt: skip
-        shown = gateway.shown.find(asking) or gateway.waiting.answered(asking, principal.key, seconds=_seconds(prefer))
+        shown = gateway.shown.find(asking) or gateway.waiting.answered(asking, seconds=_seconds(prefer))
         if shown is not None:
             doing.query_hash, doing.target = shown.query_hash, shown.ids[0]
             return shown.response()
@@ -112,7 +112,7 @@ def question(question: str, who: Anybody) -> Response:
     with who.doing(Action.ASK, asking.dataset, target=question):
         if asking.account != who.principal.account(asking.dataset):
             raise NotFoundError("question", question)
-        stage = who.gateway.waiting.stage(asking, who.principal.key)
+        stage = who.gateway.waiting.stage(asking)
         document: dict[str, Any] = {"id": question, "stage": stage.name}
         if stage.shown is not None:
             body = stage.shown.body.removeprefix(b"{")
@@ -136,7 +136,7 @@ def _seconds(prefer: str | None) -> float | None:
 def _view(who: Caller, dataset: str) -> Iterator[AccountView]:
     """The dataset as whoever asks may ask it, where nothing is charged; planning takes a place all the same."""
     gateway = who.gateway
-    with gateway.places.taken(who.principal.key), closing(gateway.datasets.line(dataset)) as line:
+    with gateway.places.taken(who.principal.name), closing(gateway.datasets.line(dataset)) as line:
         served = gateway.datasets.served(dataset)
         yield gateway.datasets.view(served, account_for(who.principal, dataset), Errand(line))
 

@@ -1,8 +1,8 @@
-"""What one request, one key and all together may take, so that a server stays there for everybody.
+"""What one request, one person and all together may take, so that a server stays there for everybody.
 
-A key may make so many requests a minute, also such that fail or cost nothing, and may have so many under way. All
-together may have so many under way; of what is over that, nothing is charged. The head of a request must come within a
-time.
+A person, who may have many keys, may make so many requests a minute, also such that fail or cost nothing, and may have
+so many under way. All together may have so many under way; of what is over that, nothing is charged. The head of a
+request must come within a time.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _RETRY_AFTER: Final = 2
 
 
 class RequestRates:
-    """How often each key, and each address without one, may ask.
+    """How often each person, and each address without a key, may ask.
 
     Args:
         limits: What is allowed.
@@ -47,7 +47,7 @@ class RequestRates:
 
 
 class Places:
-    """How many queries are under way, of each key and of all.
+    """How many queries are under way, of each person and of all.
 
     Args:
         limits: What is allowed.
@@ -58,38 +58,38 @@ class Places:
         self._inside: Counter[str] = Counter()
         self._lock = Lock()
 
-    def take(self, key: str) -> None:
-        """One more query of a key is under way.
+    def take(self, person: str) -> None:
+        """One more query of a person is under way.
 
         Raises:
-            TooFastError: The key has too many.
+            TooFastError: The person has too many.
             BusyError: All together have.
         """
         with self._lock:
-            if self._inside[key] >= self._limits.concurrent_per_key:
-                raise TooFastError("queries of one key at once", _RETRY_AFTER)
+            if self._inside[person] >= self._limits.concurrent_per_person:
+                raise TooFastError("queries of one person at once", _RETRY_AFTER)
             if self._inside.total() >= self._limits.concurrent:
                 raise BusyError("queries at once", _RETRY_AFTER)
-            self._inside[key] += 1
+            self._inside[person] += 1
 
-    def give_back(self, key: str) -> None:
-        """One query of a key has ended."""
+    def give_back(self, person: str) -> None:
+        """One query of a person has ended."""
         with self._lock:
-            self._inside[key] -= 1
+            self._inside[person] -= 1
             self._inside += Counter()  # without those that have none
 
     @contextmanager
-    def taken(self, key: str) -> Iterator[None]:
-        """Inside, one more query of a key is under way.
+    def taken(self, person: str) -> Iterator[None]:
+        """Inside, one more query of a person is under way.
 
         Raises:
             BusyError: As for `take`.
         """
-        self.take(key)
+        self.take(person)
         try:
             yield
         finally:
-            self.give_back(key)
+            self.give_back(person)
 
     def count(self) -> int:
         """How many are under way."""

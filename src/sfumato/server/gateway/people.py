@@ -117,8 +117,12 @@ def change_person(name: str, changed: ChangedPerson, who: Anybody) -> dict[str, 
 def grant(name: str, new: NewGrant, who: Anybody) -> list[dict[str, Any]]:
     """Give a person a role on a dataset: admins make owners, owners make analysts and auditors."""
     with _granting(who, new.dataset, new.role, name):
-        if new.role is Role.ANALYST:
-            account_of(who.gateway, new.dataset, new.account.removeprefix(new.dataset).removeprefix("/"))
+        if new.role is Role.ANALYST and new.account != new.dataset:
+            # In full, so that a name of another dataset is never taken for an account of this one.
+            dataset, _, path = new.account.partition("/")
+            if dataset != new.dataset or not path:
+                raise NotFoundError("account", new.account)
+            account_of(who.gateway, dataset, path)
         who.gateway.people.grant(name, Grant(new.dataset, new.role, new.account))
         return list(map(_grant, who.gateway.people.grants(name)))
 

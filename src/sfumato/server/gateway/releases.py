@@ -62,12 +62,13 @@ def release(release: str, who: Anybody, format: Format = Format.JSON) -> Respons
     if kept is None or kept.account != who.principal.account(kept.dataset):
         raise who.refused(Action.READ_OWN_RELEASES, "release", release)
     with who.doing(Action.READ_OWN_RELEASES, kept.dataset, target=release):
-        return _as(kept, format)
+        if format is Format.JSON:
+            return Response(kept.document, media_type="application/json")
+        with who.gateway.places.taken(who.principal.name):  # which takes long: so nobody keeps all threads
+            return _as(kept, format)
 
 
 def _as(kept: KeptRelease, wanted: Format) -> Response:
-    if wanted is Format.JSON:
-        return Response(kept.document, media_type="application/json")
     name = f'attachment; filename="{kept.id}.{wanted}"'
     if wanted is Format.CSV:
         content = csv_text(decode_release(json.loads(kept.document))).encode()

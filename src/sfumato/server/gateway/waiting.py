@@ -52,20 +52,19 @@ class Waiting:
         self._running: dict[tuple[str, str, str], Future[Shown]] = {}
         self._lock = Lock()
 
-    def answered(self, asking: AskRequest, key: str, *, seconds: float | None) -> Shown | None:
+    def answered(self, asking: AskRequest, *, seconds: float | None) -> Shown | None:
         """The answer to a query; None if it takes longer than whoever asks will wait, or the server lets them.
 
         Args:
             asking: The query.
-            key: The API key that has it under way.
             seconds: For how long to wait at most; None for as long as the server lets anybody.
 
         Raises:
             SfumatoError: It cannot be answered.
         """
-        future, is_joined = self._started(asking, key, is_again=False)
+        future, is_joined = self._started(asking, is_again=False)
         longest = self._seconds if seconds is None else min(seconds, self._seconds)
-        with self._places.taken(key) if is_joined else nullcontext():  # as it keeps a thread too
+        with self._places.taken(asking.person) if is_joined else nullcontext():  # as it keeps a thread too
             wait([future], longest)
         return future.result() if future.done() else None
 
@@ -87,17 +86,16 @@ class Waiting:
             ask=Ask.model_validate_json(kept.ask),
         )  # fmt: skip
 
-    def stage(self, asking: AskRequest, key: str) -> Progress:
+    def stage(self, asking: AskRequest) -> Progress:
         """How far a query is; one that this process does not know is asked again, under the same idempotency key.
 
         Args:
             asking: The query, of somebody who may still ask it.
-            key: The API key of whoever wants to know.
 
         Raises:
             BusyError: It would have to be asked again, and too many are under way.
         """
-        future, _ = self._started(asking, key, is_again=True)
+        future, _ = self._started(asking, is_again=True)
         if not future.done():
             return Progress("waiting")
         error = future.exception()
@@ -111,7 +109,7 @@ class Waiting:
         """Wait for what is under way."""
         self._threads.shutdown()
 
-    def _started(self, asking: AskRequest, key: str, *, is_again: bool) -> "tuple[Future[Shown], bool]":
+    def _started(self, asking: AskRequest, *, is_again: bool) -> "tuple[Future[Shown], bool]":
         """The query as it is under way, and whether it was before; if it is asked for again, also one that ended."""
         name = (asking.account, asking.key, asking.ask.model_dump_json())
         with self._lock:
@@ -119,13 +117,13 @@ class Waiting:
             if known is not None and (is_again or not known.done()):
                 return known, True
             self._forget()
-            self._places.take(key)
+            self._places.take(asking.person)
             try:
                 future = self._running[name] = self._threads.submit(self._answers.answer, asking)
             except RuntimeError:  # this process is about to end
-                self._places.give_back(key)
+                self._places.give_back(asking.person)
                 raise UnavailableError from None
-        future.add_done_callback(lambda _: self._places.give_back(key))
+        future.add_done_callback(lambda _: self._places.give_back(asking.person))
         return future, False
 
     def _forget(self) -> None:

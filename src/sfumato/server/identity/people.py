@@ -20,6 +20,8 @@ from sfumato.server.identity.tables import GRANTS, PEOPLE
 _PERSON: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}")
 _NAME: Final = re.compile(r"[\w.@:/+-]{1,200}")
 _LONGEST: Final = 200
+KEY_MARK: Final = "sfk_"
+"""API keys begin with it, and no act holds one: so who had a name with it would leave no acts."""
 
 
 class Role(StrEnum):
@@ -115,6 +117,9 @@ RIGHTS: Final[Mapping[Action, Right]] = MappingProxyType(
 )
 """Who may do what. Nobody may do what is not in it."""
 
+_ANSWERS: Final = frozenset({Action.ASK, Action.READ_OWN_RELEASES})
+"""What shows answers: owners, who can make themselves analysts on anybody's account, may not unless they may ask."""
+
 
 @dataclass(frozen=True, slots=True)
 class Grant:
@@ -167,7 +172,7 @@ class Principal:
         Args:
             action: What they want to do.
             dataset: With which dataset; None for what concerns none.
-            owners_ask: Whether the dataset lets an owner who is an analyst too query their own data.
+            owners_ask: Whether the dataset lets an owner who is an analyst too see answers from their own data.
         """
         right = RIGHTS.get(action)
         if right is None or right.scope not in self.scopes:
@@ -175,7 +180,7 @@ class Principal:
         if right.is_for_all or (right.is_for_admins and self.is_platform_admin):
             return True
         roles = frozenset() if dataset is None else self.roles(dataset)
-        if action is Action.ASK and Role.OWNER in roles and not owners_ask:
+        if action in _ANSWERS and Role.OWNER in roles and not owners_ask:
             return False
         return bool(roles & right.roles)
 
@@ -196,8 +201,8 @@ class Principal:
             raise ForbiddenError(action, "nobody may do it")
         if right.scope not in self.scopes:
             raise ForbiddenError(action, f"use an API key with the scope {right.scope}")
-        if action is Action.ASK and Role.OWNER in self.roles(dataset or ""):
-            raise ForbiddenError(action, "owners do not query their own data unless the dataset allows it")
+        if action in _ANSWERS and Role.OWNER in self.roles(dataset or ""):
+            raise ForbiddenError(action, "owners see no answers from their own data unless the dataset allows it")
         allowed = [*sorted(right.roles), *(["platform admin"] if right.is_for_admins else [])]
         raise ForbiddenError(action, f"it needs the role {' or '.join(allowed)}")
 
@@ -218,10 +223,11 @@ class Directory:
         Raises:
             ParameterError: The name is taken, or is none.
         """
-        if not _PERSON.fullmatch(name):
-            raise ParameterError(
-                "name", name, "must be 1 to 100 letters, digits or ._@+- and begin with a letter or digit"
+        if not _PERSON.fullmatch(name) or KEY_MARK in name:
+            requirement = (
+                "must be 1 to 100 letters, digits or ._@+-, begin with a letter or digit, and look like no key"
             )
+            raise ParameterError("name", name, requirement)
         person = Person(
             name=name,
             display_name=_shown_name(display_name or name),
@@ -336,10 +342,11 @@ def require_name(what: str, name: str) -> None:
     """Refuse what is no name of a dataset or an account: the log of acts could not hold it.
 
     Raises:
-        ParameterError: It is empty, too long, or has spaces or quotes.
+        ParameterError: It is empty, too long, has spaces or quotes, or looks like a key.
     """
-    if not _NAME.fullmatch(name):
-        raise ParameterError(what, name, f"must be 1 to {_LONGEST} letters, digits or _.@:/+-, without spaces")
+    if not _NAME.fullmatch(name) or KEY_MARK in name:
+        requirement = f"must be 1 to {_LONGEST} letters, digits or _.@:/+-, without spaces, and look like no key"
+        raise ParameterError(what, name, requirement)
 
 
 def _person(connection: Connection, name: str) -> Person:
