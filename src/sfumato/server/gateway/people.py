@@ -117,7 +117,7 @@ def change_person(name: str, changed: ChangedPerson, who: Anybody) -> dict[str, 
 def grant(name: str, new: NewGrant, who: Anybody) -> list[dict[str, Any]]:
     """Give a person a role on a dataset: admins make owners, owners make analysts and auditors."""
     with _granting(who, new.dataset, new.role, name):
-        if new.role is Role.ANALYST and new.account != new.dataset:
+        if new.role is Role.ANALYST and new.account not in {"", new.dataset}:
             # In full, so that a name of another dataset is never taken for an account of this one.
             dataset, _, path = new.account.partition("/")
             if dataset != new.dataset or not path:
