@@ -4,17 +4,20 @@ import time
 from collections import Counter
 
 import numpy as np
-from tests.attacks_on_servers.racing import EPSILON, question
+from tests.attacks_on_servers.racing import EPSILON, PAUSE, question
 
 FREE = {429, 503}
 """What a server says that has too much to do: it costs nothing, and says when to come again."""
 
 KINDS = ("fresh", "repeated", "estimate", "batch")
+LEAST = 12
+"""How often everybody asks, however slow the machine is."""
+
 SHARES = (0.4, 0.4, 0.1, 0.1)
 
 
 def work(tokens, seconds, asker, thread):
-    """Ask for so long; gives receipts of what was charged, how often what was done, and what went wrong.
+    """Ask for so long, and a few times at least; gives receipts, how often what was done, and what went wrong.
 
     Args:
         tokens: The keys, by account; there are more threads than these, which do nothing.
@@ -27,7 +30,7 @@ def work(tokens, seconds, asker, thread):
     account, token = list(tokens.items())[thread]
     random, end = np.random.default_rng(thread), time.monotonic() + seconds
     receipts, done, wrong, known, number = [], Counter(), [], [], 1_000_000 * thread
-    while time.monotonic() < end:
+    while time.monotonic() < end or done.total() < LEAST:
         kind = str(random.choice(KINDS, p=SHARES)) if known else "fresh"
         number += 2
         body, before = asked(kind, number), None
@@ -36,7 +39,8 @@ def work(tokens, seconds, asker, thread):
         response = asker.post(token, body, path="estimate" if kind == "estimate" else "ask")
         if response.status_code in FREE:
             done[response.status_code] += 1
-            time.sleep(min(float(response.headers["Retry-After"]), 2.0))
+            assert float(response.headers["Retry-After"]) > 0
+            time.sleep(PAUSE)
             continue
         done[kind] += 1
         is_new = kind in {"fresh", "batch"}
