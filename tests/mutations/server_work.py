@@ -62,8 +62,13 @@ MUTANTS = (
     ),
     Mutant(
         name="the work of expressions is no part of a class",
-        edits=(("server/work/pacing.py", "statement_work(one) / STEPS_A_ROW", "0"),),
+        edits=(("server/work/pacing.py", "statement_work(statement) / STEPS_A_ROW", "0"),),
         tests=(f"{PACING}test_the_work_of_expressions_counts",),
+    ),
+    Mutant(
+        name="the pairs of joins are no part of a class",
+        edits=(("server/work/pacing.py", "pairs / PAIRS_A_ROW", "0"),),
+        tests=(f"{PACING}test_pairs_of_joins_count_as_many_as_limits_allow",),
     ),
     Mutant(
         name="a query may take as long as it likes",

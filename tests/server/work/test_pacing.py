@@ -3,12 +3,14 @@
 import math
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.query.planned import PEOPLE, N, ref
 from tests.session.desk import asked, charge, desk, rows
 
+import sfumato as sf
 from sfumato.errors import EngineError, FailedOnRowsError, ParameterError, UnavailableError
 from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantees import guarantee
@@ -16,7 +18,7 @@ from sfumato.query.statistics.counts import CountRows
 from sfumato.query.statistics.means import Sum
 from sfumato.server.config import WorkEntry
 from sfumato.server.work import pacing
-from sfumato.server.work.pacing import STEPS_A_ROW, OverlongError, Pace, time_class
+from sfumato.server.work.pacing import PAIRS_A_ROW, STEPS_A_ROW, OverlongError, Pace, time_class
 from sfumato.session.asking.execution import execute
 from sfumato.session.asking.planning import prepare, prepare_batch
 
@@ -154,6 +156,28 @@ def test_the_work_of_expressions_counts(monkeypatch):
     before = time_class(plan, WORK, declared_rows=10**6)
     monkeypatch.setattr(pacing, "statement_work", lambda _: 3 * STEPS_A_ROW)
     assert time_class(plan, WORK, declared_rows=10**6) == 4 * before
+
+
+def joined(session, times, declared):
+    """The class of a chain of joins of one table with itself."""
+    joins = " ".join(f"JOIN visits v{n} ON v0.who = v{n}.who" for n in range(1, times))
+    question = session.query(f"SELECT COUNT(*) AS n FROM visits v0 {joins}")
+    plan = prepare(session.desk, question.relation.child, text="", total=guarantee(1)).plan
+    return time_class(plan, WORK, declared_rows=declared)
+
+
+def test_pairs_of_joins_count_as_many_as_limits_allow():
+    """Whatever the rows are: here nobody has two. A chain of joins that any data could make endless is refused."""
+    visits = pa.table({"who": ["a", "b"], "hours": [1, 2]})
+    columns = {"who": sf.text(), "hours": sf.integer(0, 24)}
+    limits, budget = sf.Limits(max_rows_per_unit=10), sf.PureDP(1)
+    with sf.open(visits, name="visits", unit="who", limits=limits, columns=columns, budget=budget) as session:
+        classes = [joined(session, times, 10**4) for times in range(1, 6)]
+        with pytest.raises(ParameterError, match="fewer columns, joins or rows of a unit"):
+            joined(session, 7, 10**4)
+    predicted = [10**4 / 1e6 * sum(10**n for n in range(1, times)) / PAIRS_A_ROW for times in range(1, 6)]
+    assert all(seconds >= least for seconds, least in zip(classes, predicted, strict=True))
+    assert classes[0] == WORK.quantum < classes[3] < classes[4]
 
 
 def test_all_statements_of_a_batch_count():

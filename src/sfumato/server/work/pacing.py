@@ -1,6 +1,10 @@
 """Time classes: how long a query takes is chosen from its plan and public declarations, and never tells of data.
 
-    class = quantum · 2^k, the least such time ≥ Σ over statements: declared rows · (1 + work a row / 1,000) / speed
+    class = quantum · 2^k, the least such time ≥ Σ over statements: declared rows · cost / speed
+    cost  = tables read + pairs that joins make / 8 + most rows at once · work a row / 1,000
+
+where pairs and rows are those for each declared row, as far as the limits of the policy let any data go. So what would
+take too long on some data is refused before it is charged, and nobody suspends a dataset by a chain of joins.
 
 An answer is kept back until the end of its class before anybody can see it, and the next query of the dataset begins
 only then: so neither an answer's time nor the time that others wait in a queue depends on rows. If the work itself
@@ -15,8 +19,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, UnboundedSensitivityError
+from sfumato.query.analysis.bounding import matches
 from sfumato.query.analysis.work import statement_work
+from sfumato.query.model.relations import BoundRows, Join, Relation, Source, UnionAll, inputs, lineage
 from sfumato.query.model.statement import Statement
 from sfumato.query.planning.batch import BatchPlan
 from sfumato.query.planning.plan import PrivatePlan
@@ -24,6 +30,9 @@ from sfumato.server.config import WorkEntry
 
 STEPS_A_ROW: Final = 1_000
 """How many steps of expressions take as long as reading a row."""
+
+PAIRS_A_ROW: Final = 8
+"""How many pairs of a join take as long as reading a row."""
 
 
 class OverlongError(Exception):
@@ -54,11 +63,13 @@ def time_class(plan: PrivatePlan | BatchPlan, work: WorkEntry, *, declared_rows:
     """
     if not work.quantum:
         return 0.0
-    rows = sum(1 + statement_work(one) / STEPS_A_ROW for one in _statements(plan)) * declared_rows
-    predicted = rows / work.rows_per_second
+    costs = sum(_cost(one, declared_rows) for one in _statements(plan))
+    predicted = costs * declared_rows / work.rows_per_second
     seconds = work.quantum * 2.0 ** max(0, math.ceil(math.log2(predicted / work.quantum)))
     if seconds > work.seconds:
-        requirement = f"may take {work.seconds:,.0f} s here; ask for fewer columns, or for shorter texts and patterns"
+        requirement = (
+            f"may take {work.seconds:,.0f} s here; ask for fewer columns, joins or rows of a unit, or shorter texts"
+        )
         raise ParameterError("query", f"about {predicted:,.0f} s of work", requirement)
     return seconds
 
@@ -71,6 +82,34 @@ def _statements(plan: PrivatePlan | BatchPlan) -> Iterator[Statement]:
         yield from (workload.statement for workload in plan.workloads)
     elif plan.bounds is not None:
         yield from plan.bounds.section.statements
+
+
+def _cost(statement: Statement, declared_rows: int) -> float:
+    """As how many rows that are read everything counts that a statement does, for each declared row."""
+    steps = [step for step in lineage(statement.rows) if isinstance(step, Source | Join)]
+    rows = [_most_rows(step, declared_rows) for step in (statement.rows, *steps)]
+    pairs = sum(most for step, most in zip(steps, rows[1:], strict=True) if isinstance(step, Join))
+    read = sum(isinstance(step, Source) for step in steps)
+    return read + pairs / PAIRS_A_ROW + max(rows) * statement_work(statement) / STEPS_A_ROW
+
+
+def _most_rows(relation: Relation, declared_rows: int) -> float:
+    """How many rows a relation has for each declared row, at most."""
+    match relation:
+        case Source():
+            return 1
+        case Join(left=left, right=right):
+            try:
+                partners: float = matches(relation)
+            except UnboundedSensitivityError:  # of public tables alone
+                partners = _most_rows(right, declared_rows) * declared_rows
+            return _most_rows(left, declared_rows) * partners
+        case UnionAll(left, right):
+            return _most_rows(left, declared_rows) + _most_rows(right, declared_rows)
+        case BoundRows(child, most):  # there are no more units than rows
+            return min(_most_rows(child, declared_rows), most)
+        case _:
+            return _most_rows(inputs(relation)[0], declared_rows)
 
 
 class Pace:
