@@ -103,8 +103,8 @@ MUTANTS = (
         edits=(
             (
                 "server/identity/people.py",
-                "if action is Action.ASK and Role.OWNER in roles and not owners_ask:",
-                "if action is Action.ASK and not roles and not owners_ask:",
+                "if action in _ANSWERS and Role.OWNER in roles and not owners_ask:",
+                "if action in _ANSWERS and not roles and not owners_ask:",
             ),
         ),
         tests=(f"{PEOPLE}test_every_role_may_do_what_is_meant_and_nothing_else",),

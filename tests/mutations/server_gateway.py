@@ -48,13 +48,23 @@ MUTANTS = (
     ),
     seeded(
         "whoever waits for what is under way takes no place", "waiting",
-        "with self._places.taken(key) if is_joined else nullcontext():", "with nullcontext():",
+        "with self._places.taken(asking.person) if is_joined else nullcontext():", "with nullcontext():",
         "test_waiting.py::test_whoever_waits_for_the_same_takes_a_place_too",
     ),
     seeded(
         "the name of a query is the right to have it asked", "asking",
         "if asking.account != who.principal.account(asking.dataset):", "if not asking.account:",
         "test_waiting.py::test_whoever_lost_the_role_does_not_have_it_asked_again",
+    ),
+    seeded(
+        "whoever has many keys has many places", "waiting",
+        "self._places.take(asking.person)", "self._places.take(asking.key)",
+        "test_limits.py::test_63_a_person_with_many_keys_may_ask_no_more_often",
+    ),
+    seeded(
+        "another format takes no place", "releases",
+        "with who.gateway.places.taken(who.principal.name):", "with suppress(NotFoundError):",
+        "test_limits.py::test_63_another_format_takes_a_place",
     ),
     seeded(
         "releases are shown to everybody who knows their names", "releases",
