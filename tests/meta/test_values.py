@@ -5,8 +5,8 @@ import ast
 from tests.meta.repository import modules, nodes, offenders
 
 KEEPS_COUNT = {
-    "Activity", "AccountState", "Doing", "Errand", "PartitionSpending", "PartitionedSpending", "Paths", "PendingBatch", "Supply",
-    "WriteRequest", "_Factors", "_Kept",
+    "Activity", "AccountState", "Doing", "Errand", "PartitionSpending", "PartitionedSpending", "Paths", "PendingBatch",
+    "Supply", "WriteRequest", "_Factors", "_Kept",
 }  # fmt: skip
 """What a ledger, a supply of random bits or a convolution counts or stores in as it goes."""
 CACHES = {"LossProfile"}
