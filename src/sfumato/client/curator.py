@@ -23,7 +23,7 @@ from sfumato.version import __version__
 try:
     import httpx
 except ImportError:
-    raise ParameterError("client", "httpx", 'is not installed; run: pip install httpx') from None
+    raise ParameterError("client", "httpx", "is not installed; run: pip install httpx") from None
 
 T = TypeVar("T")
 
