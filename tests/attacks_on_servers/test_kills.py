@@ -84,6 +84,7 @@ def assert_released_is_charged(curator, keys, shown):
     return charged
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("victim", VICTIMS)
 @pytest.mark.parametrize("point", POINTS)
 def test_who_is_killed_has_released_no_more_than_was_charged_and_who_asks_again_pays_once(curator, ann, point, victim):

@@ -21,7 +21,7 @@ ROWS, OWN, TRIED, RUNS, ALPHA = (20_000, 2_000, 25, 150, 1e-3) if FULL_SIZE else
 QUANTUM, NOTICED, INJECTED = 0.05, 0.2, 0.005
 SOMEBODY, NOBODY = 8, 9
 LETTERS = "\u0416\u00c0" * 128
-WORK = {"rows_per_second": 8e6}
+WORK = {"rows_per_second": 4e6}
 CONDITIONS = (
     "UPPER(note) = 'x'",
     "note ILIKE 'x%'",
