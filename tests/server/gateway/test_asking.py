@@ -1,5 +1,7 @@
 """What the routes of queries say: cost, error, made-up rows, answers that come later, and what stored answers say."""
 
+import time
+
 import pytest
 from tests.server.running import COUNT
 
@@ -101,3 +103,24 @@ def test_an_owner_who_is_an_analyst_too_does_not_ask(beside):
         refused = both.post(f"{CLINIC}/ask", json=ASK)
     assert refused.status_code == 403
     assert "owners see no answers" in refused.json()["detail"]
+
+
+JOINS = " ".join(f"JOIN clinic AS a{number} ON a{number}.age = a0.age" for number in range(1, 1_000))
+BOMBS = {
+    "a thousand joins": f"SELECT COUNT(*) AS n FROM clinic AS a0 {JOINS}",
+    "ten thousand terms": f"SELECT SUM({'+'.join(['age'] * 10_000)}) AS n FROM clinic",
+    "three thousand columns": f"SELECT {', '.join(f'SUM(age + {each}) AS s{each}' for each in range(3_000))} FROM clinic",
+    "eight million groups": "SELECT age, sex, town, age+1 AS b, age+2 AS c, COUNT(*) AS n FROM clinic"
+    " GROUP BY age, sex, town, age+1, age+2",
+}
+
+
+@pytest.mark.parametrize("sql", BOMBS.values(), ids=BOMBS)
+def test_62_a_query_that_would_take_for_ever_is_refused_before_anybody_waits_for_it(beside, ann, sql):
+    """Catalogue 62: for nothing, and others are answered meanwhile."""
+    before, began = everything_spent(beside), time.monotonic()
+    assert {
+        ann.post(f"{CLINIC}{path}", json={"sql": sql, "epsilon": 1}).status_code for path in ("/estimate", "/ask")
+    } == {422}
+    assert time.monotonic() - began < 20
+    assert everything_spent(beside) == before

@@ -29,7 +29,9 @@ from sfumato.session.releases.release import Release
 from sfumato.session.wire.questions import decode_question
 
 Number = str | int | float
-MOST_QUERIES: Final = 1_000
+MOST_QUERIES: Final = 50
+"""Of a batch: planning it takes time with the cube of their number, and a minute for a hundred."""
+
 _MOST_KEPT: Final = 10_000
 _MOST_BYTES: Final = 2**25
 
