@@ -65,6 +65,8 @@ class Stage:
     def _start(self, config, dataset):
         assert (config, dataset) == (Path("curator.toml"), "people")
         actor = self.actors.pop(0) if self.actors else Actor()
+        if isinstance(actor, Exception):
+            raise actor
         self.started.append(actor)
         return actor
 
@@ -194,6 +196,14 @@ def test_a_process_may_take_as_long_as_queries_may_and_a_little_more():
     with Stage(Actor(), seconds=7) as stage:
         stage.queue.run(b"a")
         assert stage.started[0].asked[0][1] == 7 + queues._GRACE
+
+
+@pytest.mark.parametrize("error", [BlockingIOError(11, "no room"), EOFError(), ConnectionRefusedError()], ids=repr)
+def test_a_machine_without_room_for_a_process_is_asked_again(error):
+    with Stage(error, error, Actor(ANSWER | {"worn": True}), error, Actor()) as stage:
+        until(lambda: stage.queue.enter() == {"in": True})
+        for _ in range(5):
+            assert stage.queue.run(b"a") == ANSWER
 
 
 # What is worn

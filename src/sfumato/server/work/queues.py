@@ -26,6 +26,7 @@ _GRACE: Final = 5.0
 """A query that takes too long ends by itself; only what does not is ended from here, so many seconds later."""
 
 _TRIES: Final = 2
+_NO_ROOM: Final = "no process can be started"
 _CONTEXT: Final = get_context("forkserver")
 _PRELOADED: Final = ["sfumato.server.work.child", "sfumato.engines.duckdb.engine", "sfumato.server.work.preloaded"]
 
@@ -216,8 +217,8 @@ class DatasetQueue:
         with self._lock:
             if self._is_over.is_set():
                 return False
-            self._opening = child = self._start(self._config, self._name)
-        reason = child.wait()
+            self._opening = child = self._started()
+        reason = _NO_ROOM if child is None else child.wait()
         with self._lock:
             self._opening = None
             if reason is None:
@@ -226,8 +227,16 @@ class DatasetQueue:
             _LOG.info("dataset %s is open", self._name)
             return True
         _LOG.error("dataset %s cannot be opened: %s", self._name, reason)
-        child.kill()
+        if child is not None:
+            child.kill()
         return False
+
+    def _started(self) -> Child | None:
+        """A process that begins to open the dataset; None if the machine has no room for it now."""
+        try:
+            return self._start(self._config, self._name)
+        except (OSError, EOFError):  # of the system, or of the server of forks
+            return None
 
     def _fail_waiting(self) -> None:
         """Nobody is to wait for what may take very long."""
@@ -263,7 +272,7 @@ class DatasetQueue:
         Nobody waits for it, as the memory that a process took may depend on rows.
         """
         if self._next is None:
-            self._next = self._start(self._config, self._name) if is_worn else None
+            self._next = self._started() if is_worn else None
         elif self._next.is_ready():
             if self._next.wait() is None:
                 self._child = self._next
