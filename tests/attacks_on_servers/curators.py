@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from tests.ledger.processes import Home
 
 from sfumato.ledger.locations import FOLDER
+from sfumato.privacy.guarantees import PureDP
 
 PATIENCE = 60.0  # seconds, after which what should have happened will not
 DATASET = "people"
@@ -159,10 +160,9 @@ class Curator:
         return Fraction(self.accounts()[DATASET]["spent"]["epsilon"])
 
     def grow(self, epsilon) -> None:
-        """Change the budget of the dataset."""
-        with self.owner.client(self.url) as owner:
-            change = {"budget": {"epsilon": str(epsilon)}, "reason": "a round of a race"}
-            _done(owner.post(f"/datasets/{DATASET}/accounts//budget", json=change))
+        """Change the budget of the dataset, which its owner declares where the ledger is and not over HTTP."""
+        with self.ledger() as ledger:
+            ledger.change_budget(DATASET, PureDP(epsilon), reason="a round of a race")
 
     def acknowledge(self) -> None:
         """Let a suspended dataset be asked again."""
