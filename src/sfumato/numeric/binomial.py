@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from sfumato.numeric.rounding import deflated
 
@@ -160,7 +160,7 @@ def lower_limit(events: int, runs: int, *, significance: float) -> float:
     """
     if events == 0:
         return 0.0
-    return deflated(float(beta.ppf(significance, events, runs - events + 1)))
+    return deflated(float(betaincinv(events, runs - events + 1, significance)))
 
 
 def upper_limit(events: int, runs: int, *, significance: float) -> float:
