@@ -66,6 +66,17 @@ MUTANTS = (
         tests=(f"{PACING}test_the_work_of_expressions_counts",),
     ),
     Mutant(
+        name="a gateway takes at once what another account was answered",
+        edits=(
+            (
+                "server/gateway/desks.py",
+                "joins_at_once: ClassVar[bool] = False",
+                "joins_at_once: ClassVar[bool] = True",
+            ),
+        ),
+        tests=(f"{CHILD}test_what_another_account_was_answered_goes_the_way_of_any_other_query",),
+    ),
+    Mutant(
         name="the pairs of joins are no part of a class",
         edits=(("server/work/pacing.py", "pairs / PAIRS_A_ROW", "0"),),
         tests=(f"{PACING}test_pairs_of_joins_count_as_many_as_limits_allow",),

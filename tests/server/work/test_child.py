@@ -12,13 +12,16 @@ from tests.server.work.curators import CANARY, PEOPLE, asking, curator_file
 from tests.session.opened import recorded
 
 from sfumato.errors import EngineError, FailedOnRowsError, PolicyError
+from sfumato.ledger.core.reservations import NOBODY
 from sfumato.ledger.keeping.key import fresh_key
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import PureDP, guarantee
 from sfumato.server.config import load_curator
+from sfumato.server.gateway.desks import RemoteDesk
 from sfumato.server.work import child, pacing
 from sfumato.server.work.channel import sealed, written
 from sfumato.server.work.child import Runner
+from sfumato.session.asking.execution import answered
 from sfumato.session.asking.planning import Planning, Ticket, charge, prepare
 from sfumato.session.wire.tickets import encode_ticket
 
@@ -282,6 +285,26 @@ def test_accounts_that_ask_the_same_at_once_do_not_wait_for_each_other(tmp_path)
         assert runner.handle(gateway.message(first)) == ANSWERED
         answers = [gateway.answer(one) for one in (first, second)]
         assert answers[0]["sections"] == answers[1]["sections"]
+        assert len(engine.statements) == 1
+
+
+def test_what_another_account_was_answered_goes_the_way_of_any_other_query(tmp_path, monkeypatch):
+    """It comes at the end of its time class, so that its time tells nobody that somebody else asked."""
+    file = curator_file(tmp_path, shares=True)
+    with running(file) as (runner, engine), asking(file) as gateway:
+        accounts = [gateway.open_child(f"people/{name}") for name in ("ann", "bob")]
+        sent = []
+
+        def answer(_, ticket, **__):
+            sent.append(runner.handle(gateway.message(ticket)))
+            return gateway.answer(ticket)
+
+        monkeypatch.setattr(RemoteDesk, "answer", answer)
+        monkeypatch.setattr(RemoteDesk, "expect", lambda *_: None)
+        answers = [answered(*gateway.prepared(account=account), asked=NOBODY) for account in accounts]
+        assert sent == [ANSWERED] * 2
+        assert answers[0].answer["sections"] == answers[1].answer["sections"]
+        assert [one.is_reused for one in answers] == [False, False]
         assert len(engine.statements) == 1
 
 

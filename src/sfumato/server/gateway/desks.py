@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from sfumato.errors import ParameterError, SfumatoError, TicketError, UnavailableError
 from sfumato.ledger.ledger import Ledger
@@ -47,6 +47,7 @@ class RemoteDesk(Answering):
         declared_rows: How many rows the owner says that the data have.
     """
 
+    joins_at_once: ClassVar[bool] = False
     errand: Errand = field(compare=False)
     work: WorkEntry
     declared_rows: int

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Event, Thread
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from sfumato.engines.base import Engine, ExactGroups, batches_of
 from sfumato.errors import FailedOnRowsError, ReservationError, SfumatoError, UnavailableError
@@ -50,9 +50,14 @@ Keep: TypeAlias = Callable[[PrivatePlan, Section, Run, Stream], Json]
 
 
 class Answering(Planning, ABC):
-    """A curator who plans and charges, and has charged queries run: here, or in another process that has the data."""
+    """A curator who plans and charges, and has charged queries run: here, or in another process that has the data.
+
+    Attributes:
+        joins_at_once: Whether the answer that another account has is taken as soon as it is charged; see `charge`.
+    """
 
     __slots__ = ()
+    joins_at_once: ClassVar[bool] = True
 
     def expect(self, prepared: AnyPrepared) -> None:
         """Be ready to answer a query, before it is charged.
@@ -104,7 +109,7 @@ def answered(desk: Answering, prepared: AnyPrepared, *, asked: Asked, keep: Keep
     """
     while True:
         desk.expect(prepared)
-        charged = charge(desk, prepared, asked=asked)
+        charged = charge(desk, prepared, asked=asked, joins=desk.joins_at_once)
         if isinstance(charged, StoredAnswer):
             return charged
         try:

@@ -257,7 +257,9 @@ def _people(relation: Relation) -> Iterator[Source | PeoplePart]:
         yield from _people(inner)
 
 
-def charge(planning: Planning, prepared: AnyPrepared, *, asked: Asked = NOBODY) -> Ticket | StoredAnswer:
+def charge(
+    planning: Planning, prepared: AnyPrepared, *, asked: Asked = NOBODY, joins: bool = True
+) -> Ticket | StoredAnswer:  # fmt: skip
     """Pay for a query that nobody is at work on; or find its answer, which is stored or soon will be.
 
     **Guarantee**: of all that ask at once on an account, in any number of threads, processes and hosts, one is charged,
@@ -271,6 +273,8 @@ def charge(planning: Planning, prepared: AnyPrepared, *, asked: Asked = NOBODY) 
         planning: The policy, the ledger and the charged account.
         prepared: What is asked.
         asked: Who asks, and under which key they may ask again.
+        joins: Whether the answer that another account has is taken at once. If not, whoever runs the ticket finds it,
+            at the time when an own answer would be there: so the time does not tell that somebody else asked.
 
     Raises:
         BudgetExceededError: Too little budget remains; nothing was spent.
@@ -280,7 +284,7 @@ def charge(planning: Planning, prepared: AnyPrepared, *, asked: Asked = NOBODY) 
     planning.ledger.asked_before(asked)  # refuses a key of another question, also where the answer is stored
     paid: str | None = None
     answer = stored(planning, prepared)
-    if answer is None and planning.policy.shares_answers:
+    if answer is None and joins and planning.policy.shares_answers:
         reading = _shared(planning, prepared, asked=asked)
         paid = None if reading is None else reading.request
         answer = stored(planning, prepared)
