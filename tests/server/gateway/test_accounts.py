@@ -80,11 +80,16 @@ def test_73_a_budget_changes_with_a_reason(beside, olga):
         assert admin.post(f"{path}/budget", json={"budget": LARGER, "reason": "x"}).status_code == 404
 
 
-def test_the_budget_of_the_dataset_itself_is_that_of_the_curator_s_file(olga):
-    """Else the file and the ledger would differ, and the dataset could not be opened again."""
-    for path, body in (("budget", {"budget": BUDGET, "reason": "x"}), ("close", {"reason": "x"})):
-        assert olga.post(f"/datasets/clinic/accounts//{path}", json=body).status_code == 404
-        assert olga.post(f"/datasets/clinic/accounts/{path}", json=body).status_code in {404, 405}
+def test_73_the_budget_of_the_dataset_itself_changes_as_others_do(olga):
+    """Catalogue 73: its account stays, and cannot be closed."""
+    before = olga.get("/datasets/clinic/accounts").json()[0]["budget"]
+    wanted = {"epsilon": before["epsilon"], "delta": before["delta"]}
+    more = olga.post("/datasets/clinic/accounts/budget", json={"budget": wanted | {"epsilon": 7_777}, "reason": "x"})
+    assert (more.status_code, more.json()["name"], more.json()["budget"]["epsilon"]) == (200, "clinic", "7777")
+    again = olga.post("/datasets/clinic/accounts/budget", json={"budget": wanted, "reason": "x"})
+    assert again.json()["budget"] == before
+    for path in ("accounts/close", "accounts//close"):
+        assert olga.post(f"/datasets/clinic/{path}", json={"reason": "x"}).status_code in {404, 405}
 
 
 def test_73_a_larger_budget_needs_a_second_owner(beside, olga, omar):

@@ -11,7 +11,7 @@ import pytest
 from tests.server.work.curators import CANARY, PEOPLE, asking, curator_file
 from tests.session.opened import recorded
 
-from sfumato.errors import EngineError, FailedOnRowsError, PolicyError
+from sfumato.errors import EngineError, FailedOnRowsError, LedgerError, PolicyError
 from sfumato.ledger.core.reservations import NOBODY
 from sfumato.ledger.keeping.key import fresh_key
 from sfumato.privacy.events import PureEvent
@@ -394,3 +394,20 @@ def test_memory_that_is_not_limited_stays_unlimited(tmp_path):
         runner.bound_memory()
         assert runner._memory_at_start > 2**20
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
+
+
+def test_a_budget_that_an_owner_has_changed_holds_when_the_dataset_is_opened_again(tmp_path):
+    file = curator_file(tmp_path)
+    with running(file), asking(file) as gateway:
+        gateway.ledger.change_budget("people", PureDP(5), reason="an owner's")
+    with running(file), asking(file) as gateway:
+        assert gateway.ledger.budget("people") == PureDP(5)
+
+
+def test_another_budget_in_the_file_is_refused_and_not_taken_for_an_owner_s(tmp_path):
+    file = curator_file(tmp_path)
+    with running(file):
+        pass
+    file.write_text(file.read_text("utf-8").replace("epsilon = 1000", "epsilon = 2000"), "utf-8")
+    with pytest.raises(LedgerError, match="was opened with budget ε 1000, not ε 2000"):
+        Runner(load_curator(file), load_curator(file).datasets["people"])

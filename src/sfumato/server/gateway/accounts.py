@@ -16,12 +16,13 @@ from sfumato.ledger.reading.spending import project, spending
 from sfumato.privacy.budgets import Budget
 from sfumato.privacy.codec import decode_budget, encode_budget
 from sfumato.server.config import BudgetEntry, WindowEntry
-from sfumato.server.gateway.access import Anybody, Caller, Gateway, Guarded, account_of, is_own
+from sfumato.server.gateway.access import Anybody, Caller, Guarded, account_of, is_own
 from sfumato.server.gateway.datasets import Reason
 from sfumato.server.identity.approvals import Approval, ApprovalState
 from sfumato.server.identity.people import Action, require_name
 
 router = APIRouter(prefix="/v1/datasets/{dataset}/accounts", tags=["accounts"], route_class=Guarded)
+_AGREED: Final[dict[int | str, dict[str, Any]]] = {202: {"description": "A second person has to agree."}}
 approvals_router = APIRouter(prefix="/v1/approvals", tags=["accounts"], route_class=Guarded)
 
 _WORDS: Final = frozenset({"history", "budget", "close"})
@@ -111,11 +112,21 @@ def history(dataset: str, path: str, who: Anybody) -> dict[str, Any]:
     return _history(dataset, path, who)
 
 
-@router.post("/{path:path}/budget", responses={202: {"description": "A second person has to agree."}})
+@router.post("/budget", responses=_AGREED)
+def change_budget_of_dataset(dataset: str, new: NewBudget, who: Anybody, response: Response) -> dict[str, Any]:
+    """Change the budget of the dataset; a larger one needs a second person where the curator says so."""
+    return _change_budget(dataset, "", new, who, response)
+
+
+@router.post("/{path:path}/budget", responses=_AGREED)
 def change_budget(dataset: str, path: str, new: NewBudget, who: Anybody, response: Response) -> dict[str, Any]:
     """Change the budget of an account; a larger one needs a second person where the curator says so."""
-    with who.doing(Action.CHANGE_BUDGET, dataset, target=f"{dataset}/{path}") as doing:
-        gateway, account = who.gateway, _below(who.gateway, dataset, path)
+    return _change_budget(dataset, path, new, who, response)
+
+
+def _change_budget(dataset: str, path: str, new: NewBudget, who: Caller, response: Response) -> dict[str, Any]:
+    with who.doing(Action.CHANGE_BUDGET, dataset, target=f"{dataset}/{path}" if path else dataset) as doing:
+        gateway, account = who.gateway, account_of(who.gateway, dataset, path)
         budget = new.budget.budget("budget")
         if gateway.curator.datasets[dataset].second_person and not _is_within(budget, gateway.ledger.budget(account)):
             change = {"account": account, "budget": encode_budget(budget)}
@@ -134,7 +145,9 @@ def change_budget(dataset: str, path: str, new: NewBudget, who: Anybody, respons
 def close_account(dataset: str, path: str, why: Closing, who: Anybody) -> dict[str, Any]:
     """Refuse all further charges to an account and those below it; its stored answers stay."""
     with who.doing(Action.CLOSE_ACCOUNT, dataset, target=f"{dataset}/{path}"):
-        account = _below(who.gateway, dataset, path)
+        if not path:  # the dataset's own account stays
+            raise NotFoundError("account", path)
+        account = account_of(who.gateway, dataset, path)
         who.gateway.ledger.close_account(account, reason=why.reason)
         return _shown(who.gateway.ledger, account)
 
@@ -175,17 +188,6 @@ def decide(approval: str, decision: Decision, who: Anybody) -> dict[str, Any]:
             reason = f"{asked.reason} ({note}{asked.asked_by}, granted by {person})"
             ledger.change_budget(change["account"], decode_budget(change["budget"]), reason=reason)
         return _approval(asked)
-
-
-def _below(gateway: Gateway, dataset: str, path: str) -> str:
-    """An account below that of a dataset, whose own budget is declared in the curator's file.
-
-    Raises:
-        NotFoundError: There is none.
-    """
-    if not path:
-        raise NotFoundError("account", path)
-    return account_of(gateway, dataset, path)
 
 
 def _history(dataset: str, path: str, who: Caller) -> dict[str, Any]:

@@ -15,8 +15,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from sfumato.errors import EngineError, ParameterError, PolicyError, SfumatoError, TicketError, UnavailableError
+from sfumato.errors import (
+    EngineError,
+    LedgerMissingError,
+    ParameterError,
+    PolicyError,
+    SfumatoError,
+    TicketError,
+    UnavailableError,
+)
 from sfumato.ledger.keeping.files import draft_of
+from sfumato.ledger.locations import open_ledger
+from sfumato.privacy.budgets import Budget
 from sfumato.query.policy.file import load_policy
 from sfumato.query.policy.policy import Policy
 from sfumato.server.config import Curator, Dataset, load_curator
@@ -105,9 +115,20 @@ class Runner:
         """The dataset at a version of the data."""
         dataset, policy = self._dataset, self._policy(version)
         return Session(
-            policy, budget=dataset.budget, window=dataset.window, lifetime=dataset.lifetime,
+            policy, budget=self._budget(), window=dataset.window, lifetime=dataset.lifetime,
             ledger=self._curator.ledger, engine=dataset.engine, engine_options=dataset.engine_options,
         )  # fmt: skip
+
+    def _budget(self) -> Budget:
+        """The budget that the file declares; or that which an owner has set since the account was opened with it."""
+        declared, account = self._dataset.budget, self._dataset.name
+        try:
+            with open_ledger(self._curator.ledger, must_exist=True) as ledger:
+                if account in ledger.accounts() and ledger.opened(account).budget == declared:
+                    return ledger.budget(account)
+        except LedgerMissingError:
+            pass
+        return declared
 
     def _policy(self, version: str | None) -> Policy:
         policy = load_policy(self._dataset.policy)
