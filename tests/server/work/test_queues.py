@@ -166,13 +166,13 @@ def test_a_message_over_which_two_died_is_given_up():
         assert [content for content, _ in stage.started[2].asked] == [b"b"]
 
 
-def test_nobody_enters_while_a_dead_process_is_replaced():
+def test_whoever_enters_while_a_dead_process_is_replaced_waits_and_hears_nothing_of_it():
     fresh = Actor()
     fresh.may_open.clear()
     with Stage(Actor(ChildDiedError()), fresh) as stage:
         result = in_background(stage.queue.run, b"a")
         until(lambda: len(stage.started) == 2)
-        assert stage.queue.enter() == {"closed": True}
+        assert stage.queue.enter() == {"in": True}
         fresh.may_open.set()
         until(lambda: result)
         assert result == [ANSWER]
@@ -323,3 +323,41 @@ def test_a_message_to_a_dead_process_tells_that_it_died(real):
     until(lambda: not is_alive(child.process_id))
     with pytest.raises(ChildDiedError):
         child.ask(b"x" * 10**6, seconds=20)
+
+
+PUBLISH = b'{"purpose": "publish"}'
+
+
+def test_a_version_is_published_once_nobody_is_between_a_charge_and_its_ticket():
+    child = Actor(*[ANSWER] * 3)
+    with Stage(child) as stage:
+        assert stage.queue.enter() == {"in": True}  # a query, beside the place that the stage has for the owner
+        published = in_background(stage.queue.run, PUBLISH)
+        entered = in_background(stage.queue.enter)
+        assert stage.queue.run(b"charged before") == ANSWER
+        assert (published, entered) == ([], [])
+        stage.queue.leave()
+        until(lambda: published and entered)
+        assert (published, entered) == ([ANSWER], [{"in": True}])
+        assert [content for content, _ in child.asked] == [b"charged before", PUBLISH]
+
+
+def test_two_owners_who_publish_at_once_do_not_wait_for_each_other():
+    with Stage(Actor(*[ANSWER] * 2)) as stage:
+        assert stage.queue.enter() == {"in": True}
+
+        def publish():
+            answer = stage.queue.run(PUBLISH)
+            stage.queue.leave()
+            return answer
+
+        both = [in_background(publish) for _ in range(2)]
+        until(lambda: all(both))
+        assert both == [[ANSWER]] * 2
+
+
+def test_a_version_that_would_have_to_wait_for_ever_is_not_published():
+    with Stage(Actor(ANSWER), seconds=0.2) as stage:
+        assert stage.queue.enter() == {"in": True}
+        assert stage.queue.run(PUBLISH) == UNAVAILABLE
+        assert stage.queue.enter() == {"in": True}

@@ -2,7 +2,7 @@
 
 import json
 from collections import OrderedDict
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from threading import Lock
@@ -11,12 +11,12 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, UnavailableError
 from sfumato.ledger.core.reservations import Asked
 from sfumato.ledger.ledger import Ledger
 from sfumato.query.statistics.measurements import Law
 from sfumato.server.config import LimitsEntry
-from sfumato.server.gateway.desks import Datasets, Errand, Served
+from sfumato.server.gateway.desks import Datasets, Errand, RepublishedError, Served
 from sfumato.server.identity.acts import Act, ActLog
 from sfumato.server.identity.people import Action
 from sfumato.server.identity.releases import ReleaseRegistry
@@ -31,6 +31,9 @@ from sfumato.session.wire.questions import decode_question
 Number = str | int | float
 MOST_QUERIES: Final = 50
 """Of a batch: planning it takes time with the cube of their number, and a minute for a hundred."""
+
+_MOST_VERSIONS: Final = 5
+"""How often a query is planned anew while its owner publishes versions."""
 
 _MOST_KEPT: Final = 10_000
 _MOST_BYTES: Final = 2**25
@@ -224,6 +227,12 @@ class Answers:
         Raises:
             SfumatoError: It cannot be answered.
         """
+        for _ in range(_MOST_VERSIONS):
+            with suppress(RepublishedError):
+                return self._answered(asking)
+        raise UnavailableError
+
+    def _answered(self, asking: AskRequest) -> Shown:
         served = self._datasets.served(asking.dataset)
         with closing(self._datasets.line(asking.dataset)) as line:
             errand = Errand(line)

@@ -1,6 +1,6 @@
 """The datasets as a gateway knows them: it plans and charges by what the worker declared, and has tickets run there."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from types import MappingProxyType
@@ -30,11 +30,17 @@ class Errand:
         line: The way to the process with the data.
         prepared: The query as it was planned, once it was.
         doublings: How often the time class of its answer had to be doubled.
+        is_current: Whether the dataset is still declared as it was when the query was planned.
     """
 
     line: Line
     prepared: AnyPrepared | None = None
     doublings: int = 0
+    is_current: Callable[[], bool] = lambda: True
+
+
+class RepublishedError(Exception):
+    """The owner published another version while a query was planned; nothing was charged, and it is planned anew."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +63,14 @@ class RemoteDesk(Answering):
 
         Raises:
             ParameterError: The query may take too long.
+            RepublishedError: It was planned for another version than there is now.
         """
         self.errand.prepared = prepared
         if stored(self, prepared) is None:
             time_class(prepared.plan, self.work, declared_rows=self.declared_rows)
-            self.errand.line.enter()
+            self.errand.line.enter()  # from here on no other version is published
+            if not self.errand.is_current():
+                raise RepublishedError
 
     def answer(self, ticket: Ticket, *, keep: Keep | None = None) -> dict[str, Any]:
         """The answer that the worker left in the ledger; see `execution.execute`."""
@@ -155,6 +164,7 @@ class Datasets:
             errand: The one query that it is asked.
         """
         planning = served.planning
+        errand.is_current = lambda: self.served(served.dataset.name).declared == served.declared
         desk = RemoteDesk(
             policy=planning.policy, ledger=planning.ledger, account=account, places=planning.places, errand=errand,
             work=self._curator.work, declared_rows=served.dataset.declared_rows,

@@ -11,10 +11,10 @@ from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 from queue import Empty, Queue
-from threading import Event, Lock, Thread
+from threading import Condition, Event, Thread
 from typing import Any, Final
 
-from sfumato.errors import UnavailableError
+from sfumato.errors import TicketError, UnavailableError
 from sfumato.server.config import WorkEntry
 from sfumato.server.work.channel import MAX_MESSAGE, Pipe, failure, read
 
@@ -147,8 +147,8 @@ class DatasetQueue:
     ) -> None:
         self._config, self._work, self._name, self._start = config, work, dataset, start
         self._tasks: Queue[Task | None] = Queue()
-        self._lock = Lock()
-        self._inside = 0
+        self._changed = Condition()
+        self._inside = self._publishers = 0
         self._is_open = False
         self._is_over = Event()
         self._child: Child | None = None
@@ -161,24 +161,47 @@ class DatasetQueue:
         self._thread.start()
 
     def enter(self) -> dict[str, Any]:
-        """Take a place, if there is one and the dataset is open."""
-        with self._lock:
+        """Take a place, if there is one and the dataset is open; while a version is published, wait for that.
+
+        A process that died is replaced meanwhile, and whoever enters waits in the queue: when it died may tell of rows.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: not self._publishers or self._is_over.is_set(), self._work.seconds)
             if not self._is_open:
                 return {"closed": True}
-            if self._inside >= self._work.queue:
+            if self._publishers or self._inside >= self._work.queue:
                 return {"busy": True}
             self._inside += 1
         return {"in": True}
 
     def leave(self) -> None:
         """Give a place back."""
-        with self._lock:
+        with self._changed:
             self._inside -= 1
+            self._changed.notify_all()
 
     def run(self, content: bytes) -> dict[str, Any]:
-        """Do what a message asks for, when it is its turn."""
+        """Do what a message asks for, when it is its turn.
+
+        A version is published when nobody else is inside: queries that were charged before are of the version before.
+        """
+        if not _is_publishing(content):
+            return self._queued(content)
+        with self._changed:
+            self._publishers += 1
+            self._changed.notify_all()  # of owners who wait for each other both go on
+        try:
+            with self._changed:
+                is_alone = self._changed.wait_for(lambda: self._inside <= self._publishers, self._work.seconds)
+            return self._queued(content) if is_alone else failure(UnavailableError())
+        finally:
+            with self._changed:
+                self._publishers -= 1
+                self._changed.notify_all()
+
+    def _queued(self, content: bytes) -> dict[str, Any]:
         task = Task(content)
-        with self._lock:
+        with self._changed:
             if self._is_over.is_set():
                 return failure(UnavailableError())
             self._tasks.put(task)
@@ -186,9 +209,10 @@ class DatasetQueue:
 
     def stop(self) -> None:
         """End after the message that is being done; those that wait fail."""
-        with self._lock:
+        with self._changed:
             self._is_over.set()
             self._tasks.put(None)
+            self._changed.notify_all()
             opening = self._opening
         if opening is not None:
             opening.interrupt()
@@ -205,7 +229,7 @@ class DatasetQueue:
             pause = _FIRST_PAUSE
             if (task := self._tasks.get()) is not None:
                 task.end(self._done(task.content) or failure(UnavailableError()))
-        with self._lock:
+        with self._changed:
             self._is_open = False
         self._fail_waiting()
         for child in (self._child, self._next):
@@ -214,15 +238,15 @@ class DatasetQueue:
 
     def _opens(self) -> bool:
         """Start a process that opens the dataset; whether it could."""
-        with self._lock:
+        with self._changed:
             if self._is_over.is_set():
                 return False
             self._opening = child = self._started()
         reason = _NO_ROOM if child is None else child.wait()
-        with self._lock:
-            self._opening = None
+        with self._changed:
+            self._opening, self._is_open = None, reason is None
             if reason is None:
-                self._child, self._is_open = child, True
+                self._child = child
         if reason is None:
             _LOG.info("dataset %s is open", self._name)
             return True
@@ -258,8 +282,7 @@ class DatasetQueue:
                 answer = child.ask(content, seconds=self._work.seconds + _GRACE)
             except ChildDiedError:
                 _LOG.error("the process of dataset %s died", self._name)
-                with self._lock:
-                    self._child, self._is_open = None, False
+                self._child = None
                 continue
             is_worn = answer.pop("worn", False) is True or child.tickets >= self._work.tickets
             self._take_turns(child, is_worn=is_worn)
@@ -280,3 +303,10 @@ class DatasetQueue:
             else:
                 self._next.kill()
             self._next = None
+
+
+def _is_publishing(content: bytes) -> bool:
+    """Whether a message asks for another version of the data; who may ask for that says the process with the data."""
+    with suppress(TicketError):
+        return read(content).get("purpose") == "publish"
+    return False
