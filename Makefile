@@ -102,9 +102,10 @@ soak: $(VENV)/.test
 	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest tests/attacks_on_questions/test_time_of_texts.py tests/attacks_on_servers/test_time_over_http.py
 
 # Peers exclude each other, so each has an environment of its own; they are measured, never imported.
-# Not all of them run on Python 3.13, whatever this one is.
+# Not all of them run on Python 3.13, whatever this one is. Lomas takes 5.9 GB: make peers PEERS=benchmarks/peers/lomas/
+PEERS ?= $(filter-out benchmarks/peers/lomas/,$(wildcard benchmarks/peers/*/))
 peers: $(VENV)/.uv
-	for peer in benchmarks/peers/*/; do \
+	for peer in $(PEERS); do \
 	  $(BIN)/uv venv --quiet --clear --no-python-downloads --python '>=3.11,<3.13' $$peer.venv \
 	  && $(BIN)/uv pip install --quiet --python $$peer.venv/bin/python -r $$peer/requirements.txt || exit 1; \
 	done

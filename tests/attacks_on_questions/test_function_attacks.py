@@ -49,7 +49,7 @@ def asked_of(session, condition, values):
     statistics = [("n", CountRows())]
     statistics += [(f"count {name}", CountValues(ColumnRef(name))) for name in values]
     statistics += [("different", CountDistinct(ColumnRef("text"))), ("more", CountDistinct(ColumnRef("float")))]
-    return session._asked(presented(named, keys=("date",), statistics=tuple(statistics)))
+    return session.question(presented(named, keys=("date",), statistics=tuple(statistics)))
 
 
 def of_anything(held, *, engine):

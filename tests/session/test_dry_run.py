@@ -162,6 +162,14 @@ assert not loaded & {"duckdb", "pyarrow", "pandas", "polars", "pydantic"}, loade
 """
 
 
+def test_a_dry_run_that_computes_too_much_is_refused(monkeypatch):
+    monkeypatch.setattr("sfumato.session.dry_run.MOST_CELLS", 1_000)
+    count = dry(gateway(nowhere(*CLINIC))).query("SELECT COUNT(*) AS n FROM visits")
+    assert [len(count.release(epsilon=cost)) for cost in (1, 2)] == [1, 1]
+    with pytest.raises(ParameterError, match="too much for one dry run"):
+        [count.release(epsilon=cost) for cost in range(3, 10)]
+
+
 def test_a_process_that_has_neither_duckdb_nor_pyarrow_can_do_it():
     done = subprocess.run([sys.executable, "-c", IN_A_GATEWAY], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

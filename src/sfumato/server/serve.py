@@ -6,6 +6,7 @@ other. The socket on which clients connect is open in gateways alone.
 
 import logging
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -18,6 +19,7 @@ from threading import Event, Thread
 from typing import Final
 
 from sfumato.errors import ParameterError
+from sfumato.ledger.locations import FOLDER
 from sfumato.server.config import Curator, load_curator
 
 _LOG: Final = logging.getLogger("sfumato.serve")
@@ -46,6 +48,11 @@ def end_with_parent(alive: int, end: Callable[[], None]) -> None:
         end()
 
     Thread(target=wait, name="sfumato parent", daemon=True).start()
+
+
+def write_no_core() -> None:
+    """Have no image of this process written to a disk if it dies, nor of those that it starts: it may hold rows."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 class Kept:
@@ -116,6 +123,8 @@ class Supervisor:
     def __init__(self, config: Path) -> None:
         self.curator: Curator = load_curator(config)
         self.curator.make_state()
+        write_no_core()
+        os.environ.setdefault(FOLDER, str(self.curator.state))  # of the key of a ledger in PostgreSQL
         self._listening = _listening(self.curator)
         self._theirs, self._alive = os.pipe()
         file, listening, theirs = str(config.absolute()), self._listening.fileno(), self._theirs

@@ -34,6 +34,10 @@ MOST_ROWS: Final = 20_000
 """How many rows a join of made-up rows may make, so that no dry run takes much time or memory."""
 
 
+MOST_CELLS: Final = 400_000
+"""How many cells all statements of a dry run together may compute: a row has one for each measure, and one more."""
+
+
 class MadeUpEngine:
     """Computes statements over made-up rows in plain Python.
 
@@ -46,18 +50,24 @@ class MadeUpEngine:
 
     def __init__(self, policy: Policy) -> None:
         self._tables = MadeUpTables(policy)
+        self._cells = 0
 
     def run(self, statement: Statement, *, salt: str) -> Secret[ExactGroups]:
         """See `Engine.run`.
 
         Raises:
-            ParameterError: A join makes too many rows; that depends on the policy and the query alone.
+            ParameterError: A join makes too many rows, or all is too much; that depends on the policy and the query
+                alone.
         """
         try:
             rows = relation_rows(statement.rows, self._tables.rows, salt=salt, most=MOST_ROWS)
         except OverflowError:
             requirement = "is too large for a dry run; join on columns that match fewer rows, or ask for its error"
             raise ParameterError("question", f"a join of more than {MOST_ROWS:,} made-up rows", requirement) from None
+        self._cells += len(rows) * (1 + len(statement.measures))
+        if self._cells > MOST_CELLS:
+            requirement = "is too much for one dry run; try fewer queries or columns at once"
+            raise ParameterError("question", f"more than {MOST_CELLS:,} cells of made-up rows", requirement)
         return Secret(exact_groups(statement, rows, salt=salt))
 
     def sql(self, _: Statement) -> str:

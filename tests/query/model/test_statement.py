@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.query.planned import PEOPLE, ref
 from tests.strategies import POISON
 
-from sfumato.engines.reference.engine import amount
+from sfumato.engines.reference.groups import amount
 from sfumato.errors import ParameterError, UnboundedSensitivityError
 from sfumato.query.model.expressions import Call, Case, ColumnRef, Compare, Comparison, Literal
 from sfumato.query.model.facts import Facts, of_column

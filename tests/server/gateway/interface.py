@@ -20,7 +20,7 @@ MATRIX = {
     ("GET", "/v1/datasets/{dataset}"): (Action.READ_SCHEMA, None),
     ("GET", "/v1/datasets/{dataset}/relations"): (Action.READ_RELATIONS, None),
     ("GET", "/v1/datasets/{dataset}/label"): (Action.READ_SCHEMA, None),
-    ("POST", "/v1/datasets/{dataset}/versions"): (Action.PUBLISH_VERSION, {"data_version": "\u2020", **REASON}),
+    ("POST", "/v1/datasets/{dataset}/versions"): (Action.PUBLISH_VERSION, {"data_version": "\u2020"}),
     ("POST", "/v1/datasets/{dataset}/acknowledgments"): (Action.ACKNOWLEDGE, REASON),
     ("GET", "/v1/datasets/{dataset}/people"): (Action.GRANT_ROLES, None),
     ("POST", "/v1/datasets/{dataset}/estimate"): (Action.ESTIMATE, ASK),

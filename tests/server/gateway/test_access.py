@@ -61,7 +61,7 @@ def test_71_a_dataset_without_a_grant_is_as_one_that_does_not_exist(beside):
         ("POST", "/versions"), ("POST", "/accounts"),
     ]  # fmt: skip
     bodies = {
-        "/versions": {"data_version": "2", "reason": "x"}, "/accounts": {"name": "x", "budget": {"epsilon": 1}},
+        "/versions": {"data_version": "2"}, "/accounts": {"name": "x", "budget": {"epsilon": 1}},
     }  # fmt: skip
     with beside.client("cem") as cem, beside.client("bob") as bob:
         for client in (cem, bob):

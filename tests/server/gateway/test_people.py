@@ -56,6 +56,22 @@ def test_76_no_key_makes_one_or_becomes_one_that_may_do_more(beside):
             assert client.get("/me").json()["scopes"] == ["manage", "read"]
 
 
+def test_76_a_key_that_ends_makes_none_that_lasts_longer(beside, admin):
+    """Catalogue 76: else whoever has stolen a key for a day would have one for ever."""
+    ends = "2099-01-01T00:00:00+00:00"
+    made = admin.post("/keys", json={"person": "ann", "expires": ends}).json()
+    ends_of = {}
+    with beside.client("ann") as ann:
+        ann.headers["Authorization"] = f"Bearer {made['token']}"
+        for wanted in (None, "2099-06-01T00:00:00Z", "2098-01-01T00:00:00Z"):
+            named = {} if wanted is None else {"expires": wanted}
+            child = ann.post("/keys", json=named).json()["id"]
+            ends_of[wanted] = next(one["expires"] for one in ann.get("/keys").json() if one["id"] == child)
+    assert ends_of == {
+        None: ends, "2099-06-01T00:00:00Z": ends, "2098-01-01T00:00:00Z": "2098-01-01T00:00:00+00:00",
+    }  # fmt: skip
+
+
 def test_a_rotated_key_works_until_the_stated_moment(beside):
     with added(beside, "hal") as client:
         made = client.post("/keys", json={}).json()

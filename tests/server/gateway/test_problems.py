@@ -8,8 +8,10 @@ import pytest
 from sfumato import errors as tree
 from sfumato.errors import (
     BudgetExceededError,
+    DatabaseError,
     EngineError,
     LedgerConflictError,
+    LedgerError,
     NotAuthenticatedError,
     ParameterError,
     ReservationError,
@@ -56,6 +58,19 @@ def test_an_error_is_a_document_with_its_status(error, status):
     else:
         assert content["error"] == type(error).__name__
         assert content["detail"] == str(error)
+
+
+@pytest.mark.parametrize(
+    "error", [LedgerError("/srv/canary/ledger.db", "cannot be written"), DatabaseError("sqlite:////canary", "is full")]
+)
+def test_where_a_ledger_or_a_database_is_nobody_outside_hears(error):
+    content = json.loads(response_of(error).body)
+    assert (content["status"], content["error"], content["fields"].get("engine")) == (503, "UnavailableError", "data")
+    assert "canary" not in response_of(error).body.decode()
+
+
+def test_what_is_said_of_an_account_is_said():
+    assert "was closed" in response_of(LedgerError("account 'd/ann'", "was closed by its owner")).body.decode()
 
 
 def test_every_error_of_the_package_has_a_status_of_its_own_and_none_is_a_defect():

@@ -35,3 +35,15 @@ def test_a_question_of_somebody_else_is_none(questions, person):
         questions.get(name, person)
     with pytest.raises(NotFoundError):
         questions.get("f" * 32, "ann")
+
+
+def test_a_question_is_forgotten_after_a_week(questions, clock):
+    old = questions.keep(**OF_ANN)
+    clock.wait(6 * 86_400)
+    new = questions.keep(**OF_ANN)
+    assert questions.get(old, "ann").id == old
+    clock.wait(2 * 86_400)
+    questions.keep(**OF_ANN)
+    assert questions.get(new, "ann").id == new
+    with pytest.raises(NotFoundError):
+        questions.get(old, "ann")

@@ -191,7 +191,10 @@ def decide(approval: str, decision: Decision, who: Anybody) -> dict[str, Any]:
 
 
 def _history(dataset: str, path: str, who: Caller) -> dict[str, Any]:
-    with who.reading_account(dataset, f"{dataset}/{path}" if path else dataset):
+    with (
+        who.reading_account(dataset, f"{dataset}/{path}" if path else dataset),
+        who.gateway.places.taken(who.principal.name),
+    ):
         account, ledger = account_of(who.gateway, dataset, path), who.gateway.ledger
         budget = ledger.budget(account)
         points = spending(ledger.entries(), accounts={account}, now=ledger.now())[account]

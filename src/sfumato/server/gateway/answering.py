@@ -30,6 +30,7 @@ from sfumato.session.wire.questions import decode_question
 
 Number = str | int | float
 MOST_QUERIES: Final = 50
+MOST_COLUMNS: Final = 200
 """Of a batch: planning it takes time with the cube of their number, and a minute for a hundred."""
 
 _MOST_VERSIONS: Final = 5
@@ -126,7 +127,13 @@ def asked_in(ask: Ask, view: AccountView, limits: LimitsEntry) -> AskedQueries:
     entries = [ask] if ask.queries is None else ask.queries
     if not entries:
         raise ParameterError("queries", [], "must be at least one")
-    return AskedQueries(tuple(_question(entry, view, limits) for entry in entries), ask)
+    questions = tuple(_question(entry, view, limits) for entry in entries)
+    columns = sum(len(question.relation.child.statistics) for question in questions)
+    if columns > MOST_COLUMNS:
+        raise ParameterError(
+            "sql", f"{columns} columns", f"must have at most {MOST_COLUMNS} columns in all, to be planned here"
+        )
+    return AskedQueries(questions, ask)
 
 
 def _question(entry: QueryEntry, view: AccountView, limits: LimitsEntry) -> Question:

@@ -27,7 +27,7 @@ from sfumato.server.gateway.observing import Observed, log_in_json
 from sfumato.server.gateway.problems import ProblemDocument, documented, install
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.people import Action
-from sfumato.server.serve import end_with_parent
+from sfumato.server.serve import end_with_parent, write_no_core
 from sfumato.version import __version__
 
 _HEADERS: Final = (
@@ -123,6 +123,7 @@ def serve(config: str, listening: socket.socket) -> None:
         config: The curator's file.
         listening: The socket; several gateways may have the same.
     """
+    write_no_core()
     curator = load_curator(config)
     curator.make_state()
     log_in_json(curator.log_level)

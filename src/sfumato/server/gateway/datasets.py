@@ -27,7 +27,6 @@ class Version(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     data_version: Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
-    reason: Reason
 
 
 class Acknowledgment(BaseModel):

@@ -152,12 +152,14 @@ def keys(who: Anybody) -> list[dict[str, Any]]:
 
 @router.post("/keys", status_code=201)
 def make_key(wanted: WantedKey, who: Anybody) -> dict[str, Any]:
-    """Make an API key; its secret is shown this once."""
+    """Make an API key; its secret is shown this once. One's own ends no later than the key that asks for it."""
     principal, person = who.principal, wanted.person or who.principal.name
+    ends = who.gateway.keys.key(principal.key).expires if person == principal.name else None
+    expires = ends if wanted.expires is None or (ends is not None and wanted.expires > ends) else wanted.expires
     with _keeping(who, person, target=person):
         return _shown_once(
             who.gateway.keys.make(
-                person, name=wanted.name, scopes=wanted.scopes, expires=wanted.expires,
+                person, name=wanted.name, scopes=wanted.scopes, expires=expires,
                 within=principal.scopes if person == principal.name else frozenset(KeyScope),
             )
         )  # fmt: skip
@@ -198,7 +200,7 @@ def acts(
 @router.get("/acts/verify")
 def verify_acts(who: Anybody) -> dict[str, Any]:
     """Whether the log is as it was written: note its length and its head elsewhere."""
-    with _reading_acts(who, None):
+    with _reading_acts(who, None), who.gateway.places.taken(who.principal.name):
         chain = who.gateway.acts.verify()
         return {"length": chain.length, "head": chain.head, "broken": chain.broken}
 

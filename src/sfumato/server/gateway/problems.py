@@ -33,6 +33,7 @@ from sfumato.errors import (
     ReservationError,
     SfumatoError,
     TicketError,
+    UnavailableError,
     UnboundedSensitivityError,
     UnsupportedEventError,
 )
@@ -113,6 +114,8 @@ def status_of(error: Exception) -> HTTPStatus:
 def document_of(error: Exception) -> dict[str, Json]:
     """The problem document of an error; of one that is no error of this package nothing is told."""
     status = status_of(error)
+    if _names_a_place(error):
+        error = UnavailableError()
     known = error if isinstance(error, SfumatoError) else None
     name, attributes = ("InternalError", {}) if known is None else (type(known).__name__, vars(known))
     return {
@@ -125,6 +128,12 @@ def document_of(error: Exception) -> dict[str, Json]:
         "error": name,
         "fields": {name: _field(value) for name, value in attributes.items() if not name.startswith("_")},
     }
+
+
+def _names_a_place(error: Exception) -> bool:
+    """Whether an error names a file or a host, which only operators are to know; their logs have its class."""
+    is_of_ledger = isinstance(error, LedgerError) and not isinstance(error, LedgerConflictError)
+    return isinstance(error, DatabaseError) or (is_of_ledger and not str(error).startswith("ledger account "))
 
 
 def response_of(error: Exception) -> Response:

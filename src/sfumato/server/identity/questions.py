@@ -1,15 +1,18 @@
 """Queries that take long: what was asked, by whom and under which key, so that they can be asked for again."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import insert, select
+from sqlalchemy import delete, insert, select
 
 from sfumato.errors import NotFoundError
 from sfumato.noise.entropy import random_bytes
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.tables import QUESTIONS
+
+KEPT_FOR: Final = timedelta(days=7)
+"""How long a query can be asked for under its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +51,7 @@ class Questions:
         self._database = database
 
     def keep(self, *, person: str, api_key: str, dataset: str, account: str, key: str, ask: str) -> str:
-        """Keep a query; gives its name.
+        """Keep a query, and forget those that were kept for a week; gives its name.
 
         Raises:
             DatabaseError: It could not be kept.
@@ -59,6 +62,7 @@ class Questions:
             "ask": ask, "at": self._database.now(),
         }  # fmt: skip
         with self._database.writing() as connection:
+            connection.execute(delete(QUESTIONS).where(QUESTIONS.c.at < self._database.now() - KEPT_FOR))
             connection.execute(insert(QUESTIONS).values(**values))
         return name
 

@@ -20,7 +20,7 @@ from typing import Final
 from sfumato.errors import ParameterError, TicketError
 from sfumato.ledger.keeping.files import locked
 from sfumato.server.config import Curator, load_curator
-from sfumato.server.serve import end_with_parent
+from sfumato.server.serve import end_with_parent, write_no_core
 from sfumato.server.work.channel import MAX_MESSAGE, Pipe, read, written
 from sfumato.server.work.queues import DatasetQueue
 
@@ -142,6 +142,7 @@ def main(config: Path, alive: int | None) -> None:
     Raises:
         ParameterError: Another worker has the folder of the curator.
     """
+    write_no_core()
     os.environ.update(_ENVIRONMENT)
     logging.basicConfig(level=logging.INFO, format=json.dumps({"logger": "%(name)s", "text": "%(message)s"}))
     curator = load_curator(config)
