@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
@@ -62,10 +62,17 @@ class Kept:
         name: What logs call it.
         command: How it is started.
         descriptors: The open files that it inherits.
+        environment: Its environment; None for that of this process.
     """
 
-    def __init__(self, name: str, command: Sequence[str], descriptors: Sequence[int] = ()) -> None:
-        self._name, self._command, self._descriptors = name, command, descriptors
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        descriptors: Sequence[int] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._name, self._command, self._descriptors, self._environment = name, command, descriptors, environment
         self._process: subprocess.Popen[bytes] | None = None
         self._since, self._pause, self._again_at = 0.0, _FIRST_PAUSE, 0.0
 
@@ -87,7 +94,9 @@ class Kept:
 
     def _start(self, now: float) -> None:
         try:
-            self._process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, pass_fds=self._descriptors)  # noqa: S603 # this package
+            self._process = subprocess.Popen(  # noqa: S603 # this package
+                self._command, stdin=subprocess.DEVNULL, pass_fds=self._descriptors, env=self._environment
+            )
         except OSError as error:  # the machine has no room for a process now
             _LOG.warning("%s cannot be started: %s", self._name, error.strerror)
             self._again_at = now + _LONGEST_PAUSE
@@ -124,15 +133,15 @@ class Supervisor:
         self.curator: Curator = load_curator(config)
         self.curator.make_state()
         write_no_core()
-        os.environ.setdefault(FOLDER, str(self.curator.state))  # of the key of a ledger in PostgreSQL
         self._listening = _listening(self.curator)
         self._theirs, self._alive = os.pipe()
         file, listening, theirs = str(config.absolute()), self._listening.fileno(), self._theirs
         work = (sys.executable, "-m", "sfumato.server.work.worker", file, str(theirs))
         gateway = (sys.executable, "-m", "sfumato.server.gateway.app", file, str(listening), str(theirs))
-        self.worker = Kept("the worker", work, (theirs,))
+        around = {FOLDER: str(self.curator.state), **os.environ}  # where the key of a ledger in PostgreSQL is
+        self.worker = Kept("the worker", work, (theirs,), around)
         names = [f"gateway {number}" for number in range(1, self.curator.gateways + 1)]
-        self.gateways = [Kept(name, gateway, (listening, theirs)) for name in names]
+        self.gateways = [Kept(name, gateway, (listening, theirs), around) for name in names]
 
     @property
     def url(self) -> str:

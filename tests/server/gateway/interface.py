@@ -35,7 +35,7 @@ MATRIX = {
     ("GET", "/v1/datasets/{dataset}/accounts/{path}"): (Action.READ_ACCOUNTS, None),
     ("GET", "/v1/datasets/{dataset}/accounts/{path}/history"): (Action.READ_ACCOUNTS, None),
     ("POST", "/v1/datasets/{dataset}/accounts/budget"): (
-        Action.CHANGE_BUDGET, {"budget": {"epsilon": 1000, "delta": "1e-6"}, **REASON},
+        Action.CHANGE_BUDGET, {"budget": {"epsilon": 100_000, "delta": "1e-3"}, **REASON},
     ),
     ("POST", "/v1/datasets/{dataset}/accounts/{path}/budget"): (
         Action.CHANGE_BUDGET, {"budget": {"epsilon": 2, "delta": "1e-6"}, **REASON},

@@ -8,6 +8,7 @@ from tests.server.running import COUNT, Beside
 
 from sfumato.server.config import LimitsEntry
 from sfumato.server.gateway.answering import Ask, AskRequest, asked_in
+from sfumato.server.gateway.desks import Errand
 from sfumato.server.identity.people import Grant, Role
 
 ASK = "/datasets/clinic/ask"
@@ -198,7 +199,7 @@ def test_42_what_means_nothing_is_refused_and_costs_nothing(beside, ann, body):
 
 def test_questions_are_made_of_a_request(beside):
     served, datasets = beside.gateway.datasets.served("clinic"), beside.gateway.datasets
-    view = datasets.view(served, "clinic/ann", None)
+    view = datasets.view(served, "clinic/ann", Errand(datasets.line("clinic")))
     asked = asked_in(Ask(queries=[{"sql": COUNT}, {"sql": COUNT}], epsilon="0.1"), view, LimitsEntry())
     assert (asked.is_batch, len(asked.questions), asked.epsilon()) == (True, 2, "0.1")
 
