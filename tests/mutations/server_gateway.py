@@ -12,7 +12,7 @@ def seeded(name, file, old, new, test):
 
 MUTANTS = (
     seeded(
-        "what nobody has room to run is charged", "desks", "            self.errand.line.enter()  # from here on no other version is published\n", "",
+        "what nobody has room to run is charged", "desks", "self.errand.line.enter()  #", "#",
         "test_desks.py::test_without_a_place_nothing_is_charged",
     ),
     seeded(
