@@ -31,9 +31,9 @@ def supervise(config, program):
     from sfumato.server import serve
 
     class Substituted(serve.Kept):
-        def __init__(self, name, command, descriptors=()):
+        def __init__(self, name, command, *others):
             python, option, *rest = command
-            super().__init__(name, (python, option, program, *rest), descriptors)
+            super().__init__(name, (python, option, program, *rest), *others)
 
     serve.Kept, serve._STEADY = Substituted, 0.0
     serve.serve(config, started=say)
