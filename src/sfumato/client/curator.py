@@ -117,16 +117,13 @@ class _Addressed:
             raise CuratorError(self.address, None, f"cannot be reached. Check the address and the network.{asked}")
         if not answer.is_good:
             raise error_of(answer, self.address)
-        found, is_read = None, True
         try:
-            found = call.read(answer)
+            return call.read(answer)
         except SfumatoError:
             raise
         except _MISTAKES:
-            is_read = False
-        if not is_read:
-            raise CuratorError(self.address, answer.status, "must be a server of the same version of sfumato")
-        return found  # type: ignore[return-value] # it was read
+            pass  # what is raised outside keeps nothing of what was read
+        raise CuratorError(self.address, answer.status, "must be a server of the same version of sfumato")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.address}>"

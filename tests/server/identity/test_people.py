@@ -14,10 +14,10 @@ WORDS = {
     "analyst": "read_relations estimate ask read_own_releases read_own_account",
     "owner": (
         "read_accounts open_account change_budget close_account publish_version acknowledge decide grant_roles"
-        " read_acts"
+        " read_people read_acts"
     ),
     "auditor": "read_accounts read_acts",
-    "admin": "grant_owner manage_people manage_keys read_acts read_metrics",
+    "admin": "grant_owner manage_people manage_keys read_everybody read_acts read_metrics",
 }  # fmt: skip
 SCOPES = {
     "ask": "ask",

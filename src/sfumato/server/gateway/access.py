@@ -38,7 +38,8 @@ from sfumato.server.identity.releases import ReleaseRegistry
 _READS: Final = frozenset(
     {
         Action.READ_SELF, Action.READ_SCHEMA, Action.READ_RELATIONS, Action.ESTIMATE, Action.ASK,
-        Action.READ_OWN_RELEASES, Action.READ_OWN_ACCOUNT, Action.READ_ACCOUNTS, Action.READ_ACTS, Action.READ_METRICS,
+        Action.READ_OWN_RELEASES, Action.READ_OWN_ACCOUNT, Action.READ_ACCOUNTS, Action.READ_PEOPLE,
+        Action.READ_EVERYBODY, Action.READ_ACTS, Action.READ_METRICS,
     }
 )  # fmt: skip
 """Acts that change nothing but the ledger, which keeps a record of its own: nobody waits until they are written."""

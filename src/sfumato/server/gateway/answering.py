@@ -30,8 +30,10 @@ from sfumato.session.wire.questions import decode_question
 
 Number = str | int | float
 MOST_QUERIES: Final = 50
-MOST_COLUMNS: Final = 200
 """Of a batch: planning it takes time with the cube of their number, and a minute for a hundred."""
+
+MOST_COLUMNS: Final = 200
+"""Of all queries of a request: planning a thousand takes nine seconds, which nobody pays for."""
 
 _MOST_VERSIONS: Final = 5
 """How often a query is planned anew while its owner publishes versions."""

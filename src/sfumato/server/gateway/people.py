@@ -94,7 +94,7 @@ def me(who: Anybody) -> dict[str, Any]:
 @router.get("/people")
 def people(who: Anybody) -> list[dict[str, Any]]:
     """Everybody, with their roles."""
-    with who.doing(Action.MANAGE_PEOPLE):
+    with who.doing(Action.READ_EVERYBODY):
         return [_person(who, one) for one in who.gateway.people.people()]
 
 
@@ -138,7 +138,7 @@ def revoke_grant(name: str, dataset: str, role: Role, who: Anybody) -> list[dict
 @router.get("/datasets/{dataset}/people")
 def people_of(dataset: str, who: Anybody) -> list[dict[str, Any]]:
     """Who has which role on a dataset, for its owners."""
-    with who.doing(Action.GRANT_ROLES, dataset):
+    with who.doing(Action.READ_PEOPLE, dataset):
         return [{"person": name, **_grant(one)} for name, one in who.gateway.people.grants_on(dataset)]
 
 

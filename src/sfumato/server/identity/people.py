@@ -64,6 +64,8 @@ class Action(StrEnum):
     GRANT_OWNER = "grant_owner"
     MANAGE_PEOPLE = "manage_people"
     MANAGE_KEYS = "manage_keys"
+    READ_PEOPLE = "read_people"
+    READ_EVERYBODY = "read_everybody"
     READ_ACTS = "read_acts"
     READ_METRICS = "read_metrics"
     OVERRUN = "overrun"
@@ -111,6 +113,8 @@ RIGHTS: Final[Mapping[Action, Right]] = MappingProxyType(
         Action.GRANT_OWNER: Right(KeyScope.MANAGE, is_for_admins=True),
         Action.MANAGE_PEOPLE: Right(KeyScope.MANAGE, is_for_admins=True),
         Action.MANAGE_KEYS: Right(KeyScope.MANAGE, is_for_admins=True),
+        Action.READ_PEOPLE: _of(KeyScope.READ, Role.OWNER),
+        Action.READ_EVERYBODY: Right(KeyScope.READ, is_for_admins=True),
         Action.READ_ACTS: Right(KeyScope.READ, frozenset({Role.AUDITOR, Role.OWNER}), is_for_admins=True),
         Action.READ_METRICS: Right(KeyScope.READ, is_for_admins=True),
     }

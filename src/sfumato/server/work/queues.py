@@ -25,6 +25,9 @@ _LONGEST_PAUSE: Final = 30.0
 _GRACE: Final = 5.0
 """A query that takes too long ends by itself; only what does not is ended from here, so many seconds later."""
 
+_PATIENCE: Final = 30.0
+"""For how many seconds whoever enters waits for a version to be published; then the queue is busy for them."""
+
 _TRIES: Final = 2
 _NO_ROOM: Final = "no process can be started"
 _CONTEXT: Final = get_context("forkserver")
@@ -166,7 +169,7 @@ class DatasetQueue:
         A process that died is replaced meanwhile, and whoever enters waits in the queue: when it died may tell of rows.
         """
         with self._changed:
-            self._changed.wait_for(lambda: not self._publishers or self._is_over.is_set(), self._work.seconds)
+            self._changed.wait_for(lambda: not self._publishers or self._is_over.is_set(), _PATIENCE)
             if not self._is_open:
                 return {"closed": True}
             if self._publishers or self._inside >= self._work.queue:
