@@ -66,3 +66,13 @@ def test_a_server_needs_a_file_or_is_a_demo(config):
     assert "give either --config" in refusal("serve")
     assert "give either --config" in refusal("serve", "--demo", "--config", config)
     assert "must be an existing TOML file" in refusal("serve", "--config", "nowhere.toml")
+
+
+def test_without_its_packages_a_server_says_which_to_install(config, monkeypatch):
+    monkeypatch.setattr("sfumato.cli.curator.find_spec", lambda module: None if module == "opentelemetry" else module)
+    for arguments in (
+        ("serve", "--demo"),
+        ("serve", "--config", config),
+        ("curator", "verify-acts", "--config", config),
+    ):
+        assert "pip install opentelemetry-api" in refusal(*arguments)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -18,10 +19,25 @@ curator_app = typer.Typer(no_args_is_help=True, help="Set up a server of curator
 Config = Annotated[str, typer.Option(metavar="FILE", help="The curator's file (TOML).")]
 
 
+_PACKAGES: Final = {
+    "fastapi": "fastapi", "uvicorn": "uvicorn", "sqlalchemy": "sqlalchemy", "alembic": "alembic", "limits": "limits",
+    "prometheus_client": "prometheus-client", "opentelemetry": "opentelemetry-api",
+}  # fmt: skip
+"""The packages of a server, by the names of their modules."""
+
+
+def _require_packages() -> None:
+    """Refuse to begin what could not be done, else a server would start its processes again and again."""
+    missing = [package for module, package in _PACKAGES.items() if find_spec(module) is None]
+    if missing:
+        raise ParameterError("server", ", ".join(missing), f"not installed; run: pip install {' '.join(missing)}")
+
+
 def serve(config: str | None, *, demo: bool, port: int) -> None:
     """Serve until this process is told to end."""
     if (config is None) != demo:
         raise ParameterError("config", config, "is missing: give either --config curator.toml or --demo")
+    _require_packages()
     if config is None:
         from sfumato.server.demo import serve_demo
 
@@ -80,6 +96,7 @@ def verify_acts(
 @contextmanager
 def _database(config: str) -> Iterator[tuple["Curator", "Database"]]:
     """The server's own database, as long as a command needs it."""
+    _require_packages()
     from sfumato.server.config import load_curator
     from sfumato.server.identity.database import Database
 
