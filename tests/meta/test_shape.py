@@ -32,7 +32,6 @@ SMALL = {
 
 FOR_ONE_SIBLING = {
     "accounting/renyi/selection.py": "one theorem with its proof",
-    "cli/curator.py": "commands of operators, which is loaded without those of analysts",
     "engines/sql/expressions/dates.py": "calendar arithmetic, which no other function of values uses",
     "query/statistics/deviations.py": "one statistic a file; the registry lists it",
     "query/statistics/vectors.py": "one statistic a file; the registry lists it",
