@@ -11,6 +11,7 @@ from sfumato.server.gateway.desks import Datasets, Errand
 from sfumato.server.work.channel import opened
 from sfumato.session.asking.execution import execute
 from sfumato.session.session import Session
+from sfumato.session.wire.policies import encode_declarations
 from sfumato.session.wire.tickets import decode_ticket
 
 
@@ -31,7 +32,7 @@ class Line:
         if self._full is not None:
             raise self._full
 
-    def run(self, message):
+    def run(self, message, **_):
         self.seen.append(("run", self._ledger.spent("clinic/ann").epsilon))
         return self._run(message)
 
@@ -132,15 +133,19 @@ def test_what_is_known_of_data_alone_is_refused(datasets, beside, tmp_path, fres
         asked.release(epsilon=1, to=tmp_path / "x.parquet")
 
 
-def test_declarations_are_read_again_once_they_are_written_again(beside, curator):
-    datasets = Datasets(curator.curator, beside.gateway.ledger)
+def test_declarations_are_read_again_once_they_are_written_again(beside, curator, tmp_path, monkeypatch):
+    datasets, place = Datasets(curator.curator, beside.gateway.ledger), tmp_path / "clinic.declared"
+    place.write_bytes(curator.curator.declarations("clinic").read_bytes())
+    monkeypatch.setattr(type(curator.curator), "declarations", lambda *_: place)
     first = datasets.served("clinic")
     assert datasets.served("clinic") is first
-    place = curator.curator.declarations("clinic")
     stated = place.stat()
     os.utime(place, ns=(stated.st_atime_ns, stated.st_mtime_ns + 1))
-    assert datasets.served("clinic") is not first
-    assert datasets.served("clinic").declared == first.declared
+    assert datasets.served("clinic") is first  # the same was written again: what was planned by it holds
+    policy = replace(first.planning.policy, data_version="later")
+    place.write_text(encode_declarations(replace(first.planning, policy=policy), beside.gateway.ledger), "utf-8")
+    assert datasets.served("clinic").planning.policy == policy
+    assert datasets.served("clinic").stamp != first.stamp
 
 
 def test_declarations_of_a_stranger_are_not_believed(beside, curator, tmp_path, monkeypatch):

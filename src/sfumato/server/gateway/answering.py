@@ -285,7 +285,7 @@ class Answers:
 
 def _name(asking: AskRequest, served: Served) -> str:
     """What two requests have in common to which the same bytes are the answer."""
-    written = json.dumps([asking.account, served.stamp, asking.ask.model_dump()], sort_keys=True, default=str)
+    written = json.dumps([asking.account, served.stamp.hex(), asking.ask.model_dump()], sort_keys=True, default=str)
     return sha256(written.encode()).hexdigest()
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha256
 from threading import Lock
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -109,7 +110,7 @@ class Served:
     Attributes:
         dataset: How the curator's file declares it.
         declared: What the worker knows of its policy.
-        stamp: Names this state of its declarations.
+        stamp: The hash of that, as it was written.
         planning: Plans under the account of the dataset.
         relations: The relation behind each name.
         text: The same as text, for clients.
@@ -117,7 +118,7 @@ class Served:
 
     dataset: Dataset
     declared: Declarations
-    stamp: tuple[int, int]
+    stamp: bytes
     planning: Planning
     relations: Mapping[str, Relation]
     text: str
@@ -149,7 +150,12 @@ class Datasets:
             with self._lock:
                 known = self._known.get(name)
                 if known is None or known[0] != stamp:
-                    known = self._known[name] = stamp, self._read(name, stamp, place.read_text("utf-8"))
+                    content = place.read_bytes()
+                    if known is not None and known[1].stamp == sha256(content).digest():  # written again, by the next
+                        known = stamp, known[1]
+                    else:
+                        known = stamp, self._read(name, content)
+                    self._known[name] = known
         except (OSError, TicketError):
             raise UnavailableError from None
         return known[1]
@@ -186,12 +192,12 @@ class Datasets:
         finally:
             line.close()
 
-    def _read(self, name: str, stamp: tuple[int, int], text: str) -> Served:
-        declared = decode_declarations(text, self._ledger)
+    def _read(self, name: str, content: bytes) -> Served:
+        declared = decode_declarations(content.decode("utf-8", "replace"), self._ledger)
         policy = declared.policy()
         own = Planning(policy=policy, ledger=self._ledger, account=policy.dataset, places=declared.places)
         relations = MappingProxyType(dict(relations_of(policy)))
         return Served(
-            dataset=self._curator.datasets[name], declared=declared, stamp=stamp, planning=own,
+            dataset=self._curator.datasets[name], declared=declared, stamp=sha256(content).digest(), planning=own,
             relations=relations, text=encode_relations(relations),
         )  # fmt: skip
