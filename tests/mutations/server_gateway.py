@@ -22,14 +22,24 @@ MUTANTS = (
     ),
     seeded(
         "what is at hand is of any version of the data", "answering",
-        "[asking.account, served.stamp, asking.ask.model_dump()]",
+        "[asking.account, served.stamp.hex(), asking.ask.model_dump()]",
         "[asking.account, served.dataset.name, asking.ask.model_dump()]",
         "test_answering.py::test_49_another_version_of_the_data_is_asked_anew",
     ),
     seeded(
         "what another account paid for is at hand for everybody", "answering",
-        "[asking.account, served.stamp, asking.ask.model_dump()]", "[served.stamp, asking.ask.model_dump()]",
+        "json.dumps([asking.account, ", "json.dumps([",
         "test_answering.py::test_48_nobody_gets_the_answer_of_another_account",
+    ),
+    seeded(
+        "a gateway that waits lets others take its queries over", "desks",
+        "meanwhile=partial(renew, ledger, reservation)", "meanwhile=lambda: None",
+        "test_desks.py::test_while_a_gateway_waits_the_ledger_hears_three_times_a_lease_that_it_does",
+    ),
+    seeded(
+        "what was declared first is declared for ever", "desks", "known[1].stamp == sha256(content).digest()",
+        "known[1].stamp",
+        "test_desks.py::test_declarations_are_read_again_once_they_are_written_again",
     ),
     seeded(
         "where an answer is at hand its idempotency key may be another query's", "answering",

@@ -9,6 +9,7 @@ from sfumato.errors import BusyError, EngineError, LedgerError, ParameterError, 
 from sfumato.query.policy.file import load_policy
 from sfumato.server.gateway.desks import Datasets, Errand
 from sfumato.server.work.channel import opened
+from sfumato.session.asking import planning
 from sfumato.session.asking.execution import execute
 from sfumato.session.session import Session
 from sfumato.session.wire.policies import encode_declarations
@@ -32,7 +33,8 @@ class Line:
         if self._full is not None:
             raise self._full
 
-    def run(self, message, **_):
+    def run(self, message, *, meanwhile, every):
+        self.waits = meanwhile, every
         self.seen.append(("run", self._ledger.spent("clinic/ann").epsilon))
         return self._run(message)
 
@@ -116,6 +118,24 @@ def test_an_answer_that_is_in_the_ledger_is_shown_though_the_way_back_is_cut(bes
     errand = Errand(Line(beside.gateway.ledger, cut))
     asked = datasets.view(datasets.served("clinic"), "clinic/ann", errand).query(fresh())
     assert not asked.release(epsilon="0.5").reused
+
+
+def test_while_a_gateway_waits_the_ledger_hears_three_times_a_lease_that_it_does(beside, datasets, worker, fresh):
+    """Else another one would take the query over, and have it run once more."""
+    ledger, renewals = beside.gateway.ledger, []
+
+    def late(message):
+        meanwhile, every = line.waits
+        assert every == planning.LEASE / 3
+        for _ in range(2):
+            meanwhile()
+            renewals.append(ledger.flight("clinic/ann", errand.prepared.key).renewals)
+        return worker(message)
+
+    line = Line(ledger, late)
+    errand = Errand(line)
+    datasets.view(datasets.served("clinic"), "clinic/ann", errand).query(fresh()).release(epsilon="0.5")
+    assert renewals == [1, 2]
 
 
 def test_whether_an_answer_took_longer_than_its_class_comes_to_be_known(beside, datasets, worker, fresh):

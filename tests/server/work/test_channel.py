@@ -69,7 +69,7 @@ def test_a_message_to_the_worker_is_no_other_thing_that_the_key_seals():
 
 @contextmanager
 def answering(tmp_path, *answers):
-    """A line to somebody who gives these answers, one after the other; then they are gone."""
+    """A line to somebody who gives these answers, one after the other, or waits for an event; then they are gone."""
     place = tmp_path / "worker.sock"
     heard = []
     with Listener(str(place), family="AF_UNIX") as listener:
@@ -78,7 +78,10 @@ def answering(tmp_path, *answers):
             with listener.accept() as connection:
                 for one in answers:
                     heard.append(connection.recv_bytes())
-                    connection.send_bytes(one if isinstance(one, bytes) else written(one))
+                    if isinstance(one, threading.Event):
+                        one.wait()
+                    said = {"waited": True} if isinstance(one, threading.Event) else one
+                    connection.send_bytes(said if isinstance(said, bytes) else written(said))
 
         thread = threading.Thread(target=answer)
         thread.start()
@@ -130,6 +133,19 @@ def test_a_line_enters_once_and_says_which_dataset(tmp_path):
         line.enter()
         assert line.run({"one": 1}) == line.run({"two": 2}) == {"answered": True}
     assert heard == [written({"enter": "people"}), written({"one": 1}), written({"two": 2})]
+
+
+def test_whoever_waits_for_an_answer_does_something_meanwhile(tmp_path):
+    is_enough, calls = threading.Event(), []
+
+    def meanwhile():
+        calls.append(len(calls))
+        if len(calls) == 3:
+            is_enough.set()
+
+    with answering(tmp_path, {"in": True}, is_enough) as (line, _):
+        assert line.run({}, meanwhile=meanwhile, every=0.01) == {"waited": True}
+    assert len(calls) >= 3
 
 
 def test_a_full_queue_is_busy_and_says_when_to_try_again(tmp_path):
