@@ -1,5 +1,6 @@
-"""`sfumato serve` and `sfumato curator`: a server of curators is started, and gets its first admin."""
+"""`sfumato serve` and `sfumato curator`: a server of curators is started, gets its first admin, and is looked after."""
 
+import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from importlib.util import find_spec
@@ -8,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from sfumato.cli.show import printable, table, wide_console
 from sfumato.errors import ParameterError
 
 if TYPE_CHECKING:
     from sfumato.server.config import Curator
     from sfumato.server.identity.database import Database
+    from sfumato.server.serve import Supervisor
 
 curator_app = typer.Typer(no_args_is_help=True, help="Set up a server of curators. Only its operators run this.")
 
@@ -33,8 +36,10 @@ def _require_packages() -> None:
         raise ParameterError("server", ", ".join(missing), f"not installed; run: pip install {' '.join(missing)}")
 
 
-def serve(config: str | None, *, demo: bool, port: int) -> None:
+def serve(config: str | None, *, demo: bool, port: int, only: str | None) -> None:
     """Serve until this process is told to end."""
+    if only not in (None, "worker", "gateways") or (only and demo):
+        raise ParameterError("only", only, "must be worker or gateways, with --config")
     if (config is None) != demo:
         raise ParameterError("config", config, "is missing: give either --config curator.toml or --demo")
     _require_packages()
@@ -45,7 +50,10 @@ def serve(config: str | None, *, demo: bool, port: int) -> None:
         return
     from sfumato.server.serve import serve as serve_curator
 
-    serve_curator(Path(config), started=lambda supervisor: typer.echo(f"serving at {supervisor.url}"))
+    def told(supervisor: "Supervisor") -> None:
+        typer.echo("the worker is started" if only == "worker" else f"serving at {supervisor.url}")
+
+    serve_curator(Path(config), started=told, only=only)
 
 
 @curator_app.command("add-admin")
@@ -91,6 +99,32 @@ def verify_acts(
         typer.echo(f"sfumato: act {chain.broken} is not as it was written, or is missing", err=True)
         raise typer.Exit(1)
     typer.echo(f"{chain.length:,} acts, each as it was written; head {chain.head}")
+
+
+@curator_app.command("check")
+def check(
+    *,
+    config: Config,
+    backups: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where backups are kept.")] = None,
+    deep: Annotated[bool, typer.Option("--deep", help="Verify every entry of the ledger.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Look at files, budgets, people, keys, ledger, database, machine and processes, and say what to do.
+
+    The exit code is 1 if anything failed. Nothing is changed.
+
+    Example: sfumato curator check --config curator.toml
+    """
+    from sfumato.server.operations.check import check_curator, has_failed
+
+    found = check_curator(Path(config), backups=None if backups is None else Path(backups), is_deep=deep)
+    if as_json:
+        typer.echo(json.dumps([one.document() for one in found], ensure_ascii=False, indent=2))
+    else:
+        rows = [tuple(map(printable, one.document().values())) for one in found]
+        wide_console().print(table(("level", "subject", "seen", "what to do"), rows, left=4))
+    if has_failed(found):
+        raise typer.Exit(1)
 
 
 @contextmanager

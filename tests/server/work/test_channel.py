@@ -20,6 +20,7 @@ from sfumato.errors import (
 )
 from sfumato.ledger.keeping.key import fresh_key
 from sfumato.server.work.channel import RETRY_AFTER, Line, failure, opened, read, sealed, written
+from sfumato.version import __version__
 
 CANARY = "canary-1414213562"
 
@@ -129,7 +130,12 @@ def test_a_line_enters_once_and_says_which_dataset(tmp_path):
         line.enter()
         line.enter()
         assert line.run({"one": 1}) == line.run({"two": 2}) == {"answered": True}
-    assert heard == [written({"enter": "people"}), written({"one": 1}), written({"two": 2})]
+    assert heard == [written({"enter": "people", "version": __version__}), written({"one": 1}), written({"two": 2})]
+
+
+def test_a_worker_of_another_version_lets_nobody_in_and_nothing_is_charged(tmp_path):
+    with answering(tmp_path, {"other": True}) as (line, _), pytest.raises(BusyError, match="nothing was charged"):
+        line.enter()
 
 
 def test_a_full_queue_is_busy_and_says_when_to_try_again(tmp_path):

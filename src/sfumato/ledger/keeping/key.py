@@ -132,7 +132,8 @@ def key_in(path: Path) -> LedgerKey:
     found = _FILE.fullmatch(content)
     if found is None:
         raise LedgerError(str(path), "holds no key (64 hex digits and a newline), or a damaged one; restore it")
-    return LedgerKey(*(bytes.fromhex((part or b"").decode()) for part in found.groups()))
+    secret, first = (bytes.fromhex((part or b"").decode()) for part in found.groups())
+    return LedgerKey(secret, first)
 
 
 def holds_secret(path: Path) -> bool:

@@ -23,6 +23,7 @@ from sfumato.errors import (
     UnavailableError,
 )
 from sfumato.ledger.keeping.key import LedgerKey
+from sfumato.version import __version__
 
 if TYPE_CHECKING:
     Pipe: TypeAlias = Connection[Any, Any]
@@ -116,16 +117,18 @@ class Line:
         """Take a place in the queue of the dataset; nothing happens if this line has one.
 
         Raises:
-            BusyError: Too many wait.
+            BusyError: Too many wait, or that process is of another version.
             UnavailableError: The process with the data is not there, or cannot open the dataset.
         """
         if self._connection is not None:
             return
         self._connection = self._connected()
-        answer = self._heard({"enter": self._dataset})
+        answer = self._heard({"enter": self._dataset, "version": __version__})
         if answer.get("in") is True:
             return
         self.close()
+        if answer.get("other") is True:
+            raise BusyError("versions while the server is renewed", RETRY_AFTER)
         if answer.get("busy") is True:
             raise BusyError("queries wait for this dataset", RETRY_AFTER)
         raise UnavailableError

@@ -1,0 +1,54 @@
+"""`sfumato curator check`: what a careful operator looks at, each with what was seen and what to do about it.
+
+Nothing is changed, and no data of people is read.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from pathlib import Path
+
+from sfumato.errors import SfumatoError
+from sfumato.server.config import load_curator
+from sfumato.server.identity.database import utc_now
+from sfumato.server.operations.files import examine_files, examine_tls
+from sfumato.server.operations.findings import Finding, Level, examined, failure
+from sfumato.server.operations.machine import examine_machine, examine_processes
+from sfumato.server.operations.people import examine_datasets
+from sfumato.server.operations.stores import examine_database, examine_ledger
+
+
+def check_curator(
+    config: Path, *, backups: Path | None = None, is_deep: bool = False, now: Callable[[], datetime] = utc_now
+) -> tuple[Finding, ...]:
+    """Everything about a server that can be looked at from its machine, the worst findings first.
+
+    Args:
+        config: The curator's file.
+        backups: The folder of backups, if it is known.
+        is_deep: Whether every entry of the ledger is verified.
+        now: Tells the time in UTC.
+
+    Returns:
+        The findings, also those that are fine.
+    """
+    try:
+        curator = load_curator(config)
+    except SfumatoError as error:
+        return (failure("the curator's file", str(error), "docs/how-to/server/start.md"),)
+    parts: dict[str, Callable[[], Iterable[Finding]]] = {
+        "files": lambda: examine_files(curator, config, backups),
+        "TLS": lambda: examine_tls(curator, now()),
+        "datasets": lambda: examine_datasets(curator),
+        "ledger": lambda: examine_ledger(curator, is_deep=is_deep),
+        "database": lambda: examine_database(curator),
+        "machine": lambda: examine_machine(curator),
+        "processes": lambda: examine_processes(curator),
+    }
+    found = [finding for subject, examine in parts.items() for finding in examined(subject, examine)]
+    order = {level: place for place, level in enumerate(reversed(Level))}
+    return tuple(sorted(found, key=lambda finding: order[finding.level]))
+
+
+def has_failed(findings: Iterable[Finding]) -> bool:
+    """Whether something has to be done before the server is to be used."""
+    return any(finding.level is Level.FAILURE for finding in findings)

@@ -1,0 +1,175 @@
+"""Servers end and are renewed while many ask: what was charged is answered, or stays charged once."""
+
+import os
+import signal
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from fractions import Fraction
+from itertools import count
+from pathlib import Path
+from threading import Event
+
+import httpx
+import pytest
+from tests.attacks_on_servers.curators import PATIENCE, Curator, write_curator
+from tests.attacks_on_servers.racing import EPSILON, question
+from tests.server.work.curators import is_alive, name_of, processes_below, until
+from tests.sizes import FULL_SIZE
+
+from sfumato.ledger.core.entry import Committed, Reserved
+
+ASKERS = 12 if FULL_SIZE else 6
+NUMBERS = count(1)
+
+
+class Again(Curator):
+    """A curator that is started again on the same files, with the people that it has."""
+
+    def __init__(self, before):
+        super().__init__(before.config)
+        self._people = before.admin, before.owner
+
+    def _first_people(self):
+        return self._people
+
+
+@pytest.fixture
+def curator(tmp_path):
+    with Curator(write_curator(tmp_path, gateways=2)) as running:
+        running.account("ann", 500)
+        yield running
+
+
+@pytest.fixture
+def ann(curator):
+    return curator.analyst("people/ann", "ann")
+
+
+def programs(curator, module):
+    """The processes of a module, by number."""
+    return {one for one in processes_below(curator.process.pid) if f"-m {module} " in name_of(one)}
+
+
+def asked(client, number):
+    """The status of a response; None if the connection was lost. The number is the idempotency key."""
+    try:
+        body, headers = question(number), {"Idempotency-Key": str(number)}
+        return client.post("/datasets/people/ask", json=body, headers=headers).status_code
+    except httpx.TransportError:
+        return None
+
+
+@contextmanager
+def load(curator, person):
+    """People ask without a pause, each something new; gives what they hear, by number."""
+    heard, is_over = {}, Event()
+
+    def ask():
+        with person.client(curator.url) as client:
+            while not is_over.is_set():
+                number = next(NUMBERS)
+                heard[number] = asked(client, number)
+                if heard[number] is None:
+                    time.sleep(0.05)
+
+    with ThreadPoolExecutor(ASKERS) as threads:
+        running = [threads.submit(ask) for _ in range(ASKERS)]
+        try:
+            until(lambda: len(heard) > ASKERS)
+            yield heard
+        finally:
+            is_over.set()
+    for one in running:
+        one.result()
+
+
+def assert_each_is_charged_once(curator, heard):
+    """Whoever saw an answer was charged once for it, it is kept, and all that is spent was charged to somebody."""
+    with curator.ledger() as ledger:
+        ledger.verify()
+        entries = list(ledger.entries())
+        spent = ledger.spent("people").epsilon
+    reserved = {entry.idempotency_key: entry.request for entry in entries if isinstance(entry, Reserved)}
+    charged = Counter(entry.idempotency_key for entry in entries if isinstance(entry, Reserved))
+    kept = {entry.request for entry in entries if isinstance(entry, Committed)}
+    assert set(charged.values()) == {1}
+    assert {number for number, status in heard.items() if status == 200} <= {int(key.split(":")[1]) for key in charged}
+    assert all(reserved[f"ann:{number}"] in kept for number, status in heard.items() if status == 200)
+    assert spent == Fraction(len(charged)) * EPSILON
+    return charged
+
+
+def test_gateways_are_replaced_one_after_the_other_and_nobody_is_refused(curator, ann):
+    gateways, workers = programs(curator, "sfumato.server.gateway.app"), programs(curator, "sfumato.server.work.worker")
+    with load(curator, ann) as heard:
+        curator.process.send_signal(signal.SIGHUP)
+        until(lambda: not any(map(is_alive, gateways)))
+        seen = len(heard)
+        until(lambda: len(heard) > seen + ASKERS)
+    after = programs(curator, "sfumato.server.gateway.app")
+    assert (len(after), after & gateways) == (2, set())
+    assert programs(curator, "sfumato.server.work.worker") == workers
+    # A connection that nobody uses may be closed in the moment in which a client sends on it: HTTP/1.1 [RFC9112].
+    statuses = Counter(heard.values())
+    assert set(statuses) <= {200, None}, curator.log
+    assert statuses[None] <= 2 * ASKERS
+    with ann.client(curator.url) as client:
+        heard |= {number: asked(client, number) for number, status in list(heard.items()) if status is None}
+    assert set(heard.values()) == {200}
+    assert_each_is_charged_once(curator, heard)
+
+
+def test_a_worker_whose_files_changed_is_replaced_last_and_no_charge_is_lost(curator, ann):
+    workers = programs(curator, "sfumato.server.work.worker")
+    with load(curator, ann) as heard:
+        content = curator.config.read_text()
+        curator.config.write_text(content.replace("declared_rows = 1000", "declared_rows = 1001"))
+        curator.process.send_signal(signal.SIGHUP)
+        until(lambda: not any(map(is_alive, workers)))
+        curator.wait_until_ready()
+        seen = len(heard)
+        until(lambda: len(heard) > seen + ASKERS)
+    assert set(heard.values()) <= {200, 503, None}, curator.log
+    with ann.client(curator.url) as client:
+        again = {number: asked(client, number) for number, status in heard.items() if status != 200}
+    assert set(again.values()) <= {200}
+    assert set(map(str, heard)) == {key.split(":")[1] for key in assert_each_is_charged_once(curator, heard | again)}
+
+
+def test_a_file_in_error_replaces_nothing(curator, ann):
+    before = processes_below(curator.process.pid)
+    curator.config.write_text(curator.config.read_text() + "\nnonsense = 1\n")
+    curator.process.send_signal(signal.SIGHUP)
+    until(lambda: "nothing is replaced" in curator.log)
+    time.sleep(0.3)
+    assert {one for one in before if "gateway" in name_of(one) or "worker" in name_of(one)} <= processes_below(
+        curator.process.pid
+    )
+    with ann.client(curator.url) as client:
+        assert asked(client, next(NUMBERS)) == 200
+
+
+def test_an_end_under_load_answers_or_charges_what_is_under_way(curator, ann):
+    with load(curator, ann) as heard:
+        left = processes_below(curator.process.pid)
+        curator.process.send_signal(signal.SIGTERM)
+        curator.process.wait(PATIENCE)
+    until(lambda: not any(map(is_alive, left)))
+    assert 200 in heard.values()
+    assert set(heard.values()) <= {200, 503, None}
+    charged = assert_each_is_charged_once(curator, heard)
+    with Again(curator) as later:
+        with ann.client(later.url) as client:
+            again = {number: asked(client, number) for number in map(int, (key.split(":")[1] for key in charged))}
+        assert set(again.values()) == {200}
+        assert assert_each_is_charged_once(later, again) == charged
+
+
+def test_no_process_of_a_server_leaves_a_core_dump(curator):
+    for one in {curator.process.pid, *processes_below(curator.process.pid)}:
+        limits = Path(f"/proc/{one}/limits").read_text().splitlines()
+        (line,) = [line for line in limits if line.startswith("Max core file size")]
+        assert line.split()[4:6] == ["0", "0"], name_of(one)
+    assert os.getpid() not in processes_below(curator.process.pid)
