@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from sfumato.cli.show import printable, table, wide_console
+from sfumato.cli.show import counted, printable, table, wide_console
 from sfumato.errors import ParameterError
 
 if TYPE_CHECKING:
     from sfumato.server.config import Curator
     from sfumato.server.identity.database import Database
+    from sfumato.server.operations.manifest import Manifest
     from sfumato.server.serve import Supervisor
 
 curator_app = typer.Typer(no_args_is_help=True, help="Set up a server of curators. Only its operators run this.")
@@ -125,6 +126,88 @@ def check(
         wide_console().print(table(("level", "subject", "seen", "what to do"), rows, left=4))
     if has_failed(found):
         raise typer.Exit(1)
+
+
+@curator_app.command("backup")
+def backup(
+    *,
+    config: Config,
+    to: Annotated[str, typer.Option("--to", metavar="FOLDER", help="A new folder.")],
+    with_keys: Annotated[
+        bool, typer.Option("--with-keys", help="Also the ledger's key and the secret of API keys. Keep them apart.")
+    ] = False,
+) -> None:
+    """Copy settings, ledger, stored answers and database of a server into a folder, while it runs.
+
+    Example: sfumato curator backup --config curator.toml --to /backup/2026-11-27
+    """
+    from sfumato.server.operations.backup import back_up
+
+    made = back_up(Path(config), Path(to), with_keys=with_keys)
+    for line in _described(made):
+        typer.echo(line)
+    for command in made.by_hand:
+        typer.echo(f"run as well, in this order: {command}")
+    if not with_keys:
+        typer.echo("The ledger's key and the secret of API keys are not in it. Keep copies of them elsewhere.")
+
+
+@curator_app.command("restore")
+def restore(
+    *,
+    source: Annotated[str, typer.Option("--from", metavar="FOLDER", help="The backup.")],
+    to: Annotated[str, typer.Option("--to", metavar="FOLDER", help="A new folder for the server.")],
+    keys: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where the key and the secret were kept.")] = None,
+    database: Annotated[
+        str | None, typer.Option(metavar="LOCATION", help="A newer database, which survived, to compare with.")
+    ] = None,
+    spent: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ACCOUNT=ε[,δ]", help="Spending of an account since the backup. Repeat for each account."),
+    ] = None,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Reason; it is recorded in the ledger.")] = "",
+) -> None:
+    """Verify a backup, copy it into a new folder, and declare what was spent since.
+
+    Until that is declared, here or with `sfumato ledger restored`, the ledger refuses every query.
+
+    Example: sfumato curator restore --from /backup/2026-11-27 --to /srv/sfumato --keys /vault
+    """
+    from sfumato.cli.ledger.owner import declarations, restored
+    from sfumato.ledger.locations import open_ledger
+    from sfumato.server.operations.restore import require_declared, unknown_releases
+    from sfumato.server.operations.restore import restore as restore_files
+
+    declared = declarations(spent or ())
+    found = restore_files(Path(source), Path(to), keys=None if keys is None else Path(keys))
+    for line in (f"The backup of {found.manifest.at} is whole.", *_described(found.manifest), *found.to_do):
+        typer.echo(line)
+    if found.ledger is None:
+        return
+    compared = database or (None if found.database is None else f"sqlite:///{found.database.absolute()}")
+    if found.has_key and compared is not None:
+        with open_ledger(found.ledger, must_exist=True, ignoring_checkpoint=True) as ledger:
+            unknown = unknown_releases(compared, ledger)
+        for one in unknown:
+            typer.echo(f"{one.account}: {one.count} releases are newer than the ledger, and cost {one.cost} together")
+        if declared:
+            require_declared(unknown, declared)
+    if declared and found.has_key:
+        restored(str(found.ledger), spent=tuple(spent or ()), reason=reason)
+        return
+    command = f"sfumato ledger restored {found.ledger} --spent ACCOUNT=ε --reason TEXT"
+    typer.echo(f"The ledger refuses every query until you declare what was spent since: {command}")
+
+
+def _described(manifest: "Manifest") -> list[str]:
+    """What a backup holds, for people."""
+    lines = [f"{counted(len(manifest.files), 'file')}, {sum(file.size for file in manifest.files):,} bytes"]
+    if manifest.ledger_length is not None:
+        length = counted(manifest.ledger_length, "entry", "entries")
+        lines.append(f"ledger: {length}, verified; head {manifest.ledger_head}")
+    if manifest.acts_length is not None:
+        lines.append(f"log of acts: {counted(manifest.acts_length, 'act')}, verified; head {manifest.acts_head}")
+    return lines
 
 
 @contextmanager

@@ -1,0 +1,202 @@
+"""Every release that a backup knows was charged in its ledger, whenever it is made; and it holds no key."""
+
+import sqlite3
+import stat
+from contextlib import closing
+from threading import Event, Thread
+
+import pytest
+from tests.ledger.stories import release
+from tests.server.operations.small import small
+from tests.server.work.curators import curator_file
+
+from sfumato.errors import DatabaseError, LedgerError, ParameterError
+from sfumato.ledger.core.entry import Reserved
+from sfumato.ledger.keeping.given_keys import IN_ENVIRONMENT
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.locations import FOLDER, open_ledger, place_of
+from sfumato.ledger.stores.sqlite import SQLiteStore
+from sfumato.server.operations import backup
+from sfumato.server.operations.backup import back_up
+from sfumato.server.operations.manifest import FILE, verified_manifest
+from sfumato.server.operations.restore import unknown_releases
+
+
+@pytest.fixture
+def server(tmp_path):
+    (tmp_path / "here").mkdir()
+    with small(tmp_path / "here") as made:
+        made.ask(10)
+        yield made
+
+
+def copy_of_ledger(folder, server):
+    """The ledger in a backup, under the key of the original."""
+    return Ledger(SQLiteStore(folder / "ledger.db", must_exist=True), key=server.session.desk.ledger.key)
+
+
+def unknown(folder, server):
+    """What the database of a backup shows that its ledger did not charge."""
+    with copy_of_ledger(folder, server) as ledger:
+        ledger.verify()
+        return unknown_releases(f"sqlite:///{folder}/state/server.db", ledger)
+
+
+def test_a_backup_of_a_server_that_runs_verifies_and_lists_all_of_it(server, tmp_path):
+    made = back_up(server.config, tmp_path / "backup")
+    assert verified_manifest(tmp_path / "backup") == made
+    assert {file.place: file.role for file in made.files} == {
+        "state/server.db": "database", "ledger.db": "ledger", "curator.toml": "config", "people.toml": "policy"
+    }  # fmt: skip
+    with open_ledger(server.curator.ledger) as ledger:
+        assert (made.ledger_length, made.ledger_head) == (len(ledger), ledger.checkpoint().head)
+    assert made.acts_length == 1
+    assert unknown(tmp_path / "backup", server) == ()
+
+
+def test_nobody_else_may_read_a_backup(server, tmp_path):
+    back_up(server.config, tmp_path / "backup", with_keys=True)
+    for path in [tmp_path / "backup", *(tmp_path / "backup").rglob("*")]:
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_keys_are_in_it_only_if_that_is_asked_for_and_the_checkpoint_and_the_data_never(server, tmp_path):
+    made = back_up(server.config, tmp_path / "without")
+    assert not made.of_role("key") + made.of_role("secret")
+    back_up(server.config, tmp_path / "with", with_keys=True)
+    names = {path.name for path in (tmp_path / "with").rglob("*")}
+    assert {"ledger.db.key", "keys.secret"} <= names
+    assert not any("checkpoint" in name or "parquet" in name for name in names)
+    secret = place_of(server.curator.ledger).key.read_bytes().strip()
+    for path in (tmp_path / "without").rglob("*"):
+        assert path.is_dir() or secret not in path.read_bytes()
+
+
+def test_what_is_asked_between_the_copies_is_charged_in_the_copy_of_the_ledger(server, tmp_path, monkeypatch):
+    copied = backup._copied
+
+    def then_asked(path, *others):
+        copied(path, *others)
+        server.ask(20)
+        server.ask(30)
+
+    monkeypatch.setattr(backup, "_copied", then_asked)
+    back_up(server.config, tmp_path / "backup")
+    assert unknown(tmp_path / "backup", server) == ()
+    with copy_of_ledger(tmp_path / "backup", server) as ledger:
+        assert sum(isinstance(entry, Reserved) for entry in ledger.entries()) == 3
+
+
+def test_under_load_every_backup_is_one_state(server, tmp_path):
+    is_over, asked = Event(), []
+
+    def ask():
+        while not is_over.is_set():
+            asked.append(server.ask(1_000 + len(asked)))
+
+    thread = Thread(target=ask)
+    thread.start()
+    try:
+        for number in range(4):
+            back_up(server.config, tmp_path / f"backup{number}")
+    finally:
+        is_over.set()
+        thread.join()
+    assert asked
+    for number in range(4):
+        assert unknown(tmp_path / f"backup{number}", server) == ()
+
+
+def test_large_answers_go_with_the_ledger(server, tmp_path):
+    ledger = server.session.desk.ledger
+    attachments = ledger.attachments
+    with attachments.writing() as path:
+        path.write_bytes(b"an answer")
+    found = attachments.attached(path)
+    reservation = ledger.reserve("people", **release("0.1"), question="q")
+    answer = {"attached": {"name": found.name, "sha256": found.sha256}}
+    ledger.commit(reservation, key="large", answer=answer)
+    made = back_up(server.config, tmp_path / "backup")
+    (file,) = made.of_role("answer")
+    assert (tmp_path / "backup" / file.place).read_bytes() == b"an answer"
+    assert place_of(tmp_path / "backup" / "ledger.db").attachments.path(found)
+
+
+def test_the_name_of_a_given_key_goes_with_every_backup(tmp_path, monkeypatch):
+    monkeypatch.setenv(IN_ENVIRONMENT, "11" * 32)
+    (tmp_path / "here").mkdir()
+    with small(tmp_path / "here") as server:
+        made = back_up(server.config, tmp_path / "backup")
+    (key,) = made.of_role("key")
+    assert (tmp_path / "backup" / key.place).read_text().startswith("given ")
+
+
+def test_published_versions_and_files_from_elsewhere_are_in_it(server, tmp_path):
+    server.curator.version("people").write_text("2")
+    (tmp_path / "policies").mkdir()
+    policy = server.curator.datasets["people"].policy.rename(tmp_path / "policies" / "people.toml")
+    content = server.config.read_text().replace('policy = "people.toml"', f'policy = "{policy}"')
+    server.config.write_text(content)
+    made = back_up(server.config, tmp_path / "backup")
+    assert made.of_role("policy")[0].place == "elsewhere/people.toml"
+    assert made.of_role("version")[0].place == "state/people.version"
+
+
+def test_a_folder_that_holds_something_is_refused_and_stays(server, tmp_path):
+    (tmp_path / "backup").mkdir()
+    (tmp_path / "backup" / "mine").touch()
+    with pytest.raises(ParameterError, match="must be a new folder, or an empty one"):
+        back_up(server.config, tmp_path / "backup")
+    assert [path.name for path in (tmp_path / "backup").iterdir()] == ["mine"]
+    with pytest.raises(ParameterError, match="that can be made"):
+        back_up(server.config, tmp_path / "backup" / "mine" / "below")
+
+
+def test_a_ledger_that_does_not_verify_makes_no_backup(tmp_path):
+    (tmp_path / "here").mkdir()
+    with small(tmp_path / "here") as server:
+        server.ask(10)
+    ledger = server.folder / "ledger.db"
+    with closing(sqlite3.connect(ledger)) as connection:
+        connection.executescript("PRAGMA writable_schema = 1; DELETE FROM sqlite_schema WHERE type = 'trigger'")
+    with closing(sqlite3.connect(ledger)) as connection, connection:
+        (name,) = connection.execute(
+            "SELECT name FROM sqlite_schema WHERE sql LIKE '%hash%' AND type = 'table'"
+        ).fetchone()
+        connection.execute(f"UPDATE {name} SET hash = replace(hash, 'a', 'b')")
+    with pytest.raises(LedgerError):
+        back_up(server.config, tmp_path / "backup")
+    assert not (tmp_path / "backup" / FILE).exists()
+
+
+def test_a_log_of_acts_that_was_changed_makes_no_backup(server, tmp_path):
+    with closing(sqlite3.connect(server.folder / "state" / "server.db")) as connection, connection:
+        connection.execute("DROP TRIGGER act_has_no_update")
+        connection.execute("UPDATE act SET person = 'mallory'")
+    with pytest.raises(DatabaseError, match="act 1 is not as it was written"):
+        back_up(server.config, tmp_path / "backup")
+    assert not (tmp_path / "backup" / FILE).exists()
+
+
+def test_what_is_on_servers_is_copied_by_commands_without_passwords(tmp_path, monkeypatch):
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    (tmp_path / "here").mkdir()
+    with small(tmp_path / "here") as server:
+        top = (
+            'ledger = "postgresql://keeper:hidden@db/books?ledger=hospital"\n'
+            'database = "postgresql://keeper:hidden@db/people"\n'
+        )
+        server.config.write_text(top + server.config.read_text())
+        made = back_up(server.config, tmp_path / "backup")
+    assert made.by_hand == (
+        "pg_dump --format=custom --file=server.dump postgresql://keeper@db/people",
+        "pg_dump --format=custom --schema='\"sfumato_hospital\"' --file=ledger.dump postgresql://keeper@db/books",
+    )
+    assert (made.ledger_length, made.acts_length) == (None, None)
+    assert "hidden" not in (tmp_path / "backup" / FILE).read_text()
+
+
+def test_a_server_that_was_never_started_has_a_backup_of_its_settings(tmp_path):
+    (tmp_path / "here").mkdir()
+    made = back_up(curator_file(tmp_path / "here"), tmp_path / "backup")
+    assert {file.role for file in made.files} == {"config", "policy"}
