@@ -29,9 +29,9 @@ _IN_MEMORY: Final = ("tmpfs", "ramfs")
 
 def examine_machine(curator: Curator) -> Iterator[Finding]:
     """Room on disks, who this user is, and where what is in memory may get to a disk."""
-    folders = {curator.state, place_of(curator.ledger).beside.parent}
-    for folder in sorted(one for one in folders if one.exists()):
-        yield _room(folder)
+    folders = (place_of(curator.ledger).beside.parent, curator.state)
+    disks = {folder.stat().st_dev: folder for folder in folders if folder.exists()}
+    yield from map(_room, disks.values())
     if os.geteuid() == 0:
         fix = "run it as a user of its own, as deploy/systemd does"
         yield warning("user", "this is root: a fault in the server would be one in all of the machine", fix)

@@ -1,0 +1,78 @@
+"""`sfumato curator check` looks at everything, the worst first, fails if anything failed, and changes nothing."""
+
+import json
+from hashlib import sha256
+
+import pytest
+from tests.cli.commands import run
+from tests.server.operations.small import small
+
+from sfumato.server.operations.check import check_curator, has_failed
+from sfumato.server.operations.findings import Level, failure, fine, warning
+
+
+@pytest.fixture
+def server(tmp_path):
+    with small(tmp_path, quantum=0.05) as made:
+        yield made
+
+
+def on_the_disk(folder):
+    """What every file holds, but for what SQLite puts beside its own."""
+    return {
+        path: sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.endswith(("-wal", "-shm"))
+    }
+
+
+def test_everything_is_looked_at_and_nothing_changed(server):
+    before = on_the_disk(server.folder)
+    found = check_curator(server.config)
+    assert on_the_disk(server.folder) == before
+    subjects = {one.subject for one in found}
+    assert {"modes", "TLS", "budget of people", "ledger", "clock", "database", "log of acts", "worker"} <= subjects
+    assert not has_failed([one for one in found if not one.subject.startswith("room")])
+
+
+def test_the_worst_comes_first_and_what_is_not_fine_says_what_to_do(server):
+    (server.folder / "ledger.db").chmod(0o644)
+    found = check_curator(server.config)
+    order = [list(Level).index(one.level) for one in found]
+    assert order == sorted(order, reverse=True)
+    assert found[0].level is Level.FAILURE
+    assert all(bool(one.fix) is (one.level is not Level.FINE) for one in found)
+
+
+def test_a_file_in_error_is_the_only_finding(tmp_path):
+    (tmp_path / "curator.toml").write_text("nonsense = 1")
+    (one,) = check_curator(tmp_path / "curator.toml")
+    assert (one.level, "start.md" in one.fix) == (Level.FAILURE, True)
+    (one,) = check_curator(tmp_path / "none.toml")
+    assert "must be an existing TOML file" in one.seen
+
+
+def test_one_part_that_cannot_be_looked_at_does_not_hide_the_others(server):
+    (server.folder / "ledger.db.checkpoint").unlink()
+    found = {one.subject: one for one in check_curator(server.config)}
+    assert "which is missing" in found["ledger"].seen
+    assert found["log of acts"].level is Level.FINE
+
+
+def test_only_failures_fail():
+    assert not has_failed([])
+    assert not has_failed([fine("a", "b"), warning("a", "b", "c")])
+    assert has_failed([fine("a", "b"), failure("a", "b", "c")])
+
+
+def test_the_command_prints_a_table_or_json_and_its_exit_code_tells(server, monkeypatch):
+    monkeypatch.setattr("sfumato.server.operations.machine._room", lambda folder: fine("room", str(folder)))
+    shown = run("curator", "check", "--config", server.config)
+    assert (shown.exit_code, "what to do" in shown.stdout) == (0, True)
+    (server.folder / "ledger.db").chmod(0o644)
+    failed = run("curator", "check", "--config", server.config, "--json", "--deep")
+    document = json.loads(failed.stdout)
+    assert failed.exit_code == 1
+    assert document[0]["level"] == "failure"
+    assert document[0]["fix"] == f"chmod 600 {server.folder / 'ledger.db'}"
+    assert any("each verified" in one["seen"] for one in document)
