@@ -15,7 +15,7 @@ import httpx
 import pytest
 from tests.attacks_on_servers.curators import PATIENCE, Curator, write_curator
 from tests.attacks_on_servers.racing import EPSILON, question
-from tests.server.work.curators import is_alive, name_of, processes_below, until
+from tests.server.work.curators import is_alive, name_of, processes_below, program, until
 from tests.sizes import FULL_SIZE
 
 from sfumato.ledger.core.entry import Committed, Reserved
@@ -173,3 +173,16 @@ def test_no_process_of_a_server_leaves_a_core_dump(curator):
         (line,) = [line for line in limits if line.startswith("Max core file size")]
         assert line.split()[4:6] == ["0", "0"], name_of(one)
     assert os.getpid() not in processes_below(curator.process.pid)
+
+
+def test_worker_and_gateways_that_are_started_apart_are_one_server(tmp_path):
+    config = write_curator(tmp_path)
+    alone = program("sfumato", "serve", "--config", config, "--only", "worker")
+    with alone as worker, Curator(config, program="tests.attacks_on_servers.serving_gateways") as curator:
+        curator.account("ann", 500)
+        with curator.analyst("people/ann", "ann").client(curator.url) as client:
+            assert asked(client, next(NUMBERS)) == 200
+        for one, is_worker in ((worker.pid, True), (curator.process.pid, False)):
+            started = " ".join(name_of(below) for below in processes_below(one))
+            assert ("sfumato.server.work.worker" in started) is is_worker
+            assert ("sfumato.server.gateway.app" in started) is not is_worker

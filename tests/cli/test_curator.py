@@ -76,3 +76,8 @@ def test_without_its_packages_a_server_says_which_to_install(config, monkeypatch
         ("curator", "verify-acts", "--config", config),
     ):
         assert "pip install opentelemetry-api" in refusal(*arguments)
+
+
+def test_only_a_part_that_there_is_is_started(config):
+    for options in (["--only", "other", "--config", config], ["--only", "worker", "--demo"]):
+        assert "must be worker or gateways" in refusal("serve", *options)
