@@ -3,6 +3,10 @@
 from tests.mutations.mutants import Mutant
 
 GIVEN = "tests/ledger/keeping/test_given_keys.py::"
+BACKUP = "tests/server/operations/test_backup.py::"
+CHECK = "tests/server/operations/test_"
+ENDINGS = "tests/attacks_on_servers/test_endings.py::"
+RESTORE = "tests/server/operations/test_restore.py::"
 
 MUTANTS = (
     Mutant(
@@ -25,5 +29,106 @@ MUTANTS = (
         name="a file of given keys may be read by all",
         edits=(("ledger/keeping/given_keys.py", "    if mode & _OF_OTHERS:\n", "    if mode & 0:\n"),),
         tests=(f"{GIVEN}test_a_file_of_keys_is_for_its_owner_alone",),
+    ),
+    Mutant(
+        name="the ledger is copied before the database",
+        edits=(
+            ("server/operations/backup.py", "    acts = _database(curator, copies, by_hand)\n", ""),
+            (
+                "server/operations/backup.py",
+                "    ledger = _ledger(place, copies, by_hand)\n",
+                "    ledger = _ledger(place, copies, by_hand)\n    acts = _database(curator, copies, by_hand)\n",
+            ),
+        ),
+        tests=(f"{BACKUP}test_what_is_asked_between_the_copies_is_charged_in_the_copy_of_the_ledger",),
+    ),
+    Mutant(
+        name="keys are in every backup",
+        edits=(("server/operations/backup.py", "(with_keys or not holds_secret(place.key))", "place.key"),),
+        tests=(f"{BACKUP}test_keys_are_in_it_only_if_that_is_asked_for_and_the_checkpoint_and_the_data_never",),
+    ),
+    Mutant(
+        name="a backup is not verified",
+        edits=(("server/operations/backup.py", "ledger.verify(about=take)", "ledger.checkpoint()"),),
+        tests=(f"{BACKUP}test_large_answers_go_with_the_ledger",),
+    ),
+    Mutant(
+        name="less may be declared than releases cost",
+        edits=(
+            ("server/operations/restore.py", "if stated.epsilon < one.cost.epsilon or", "if stated.epsilon < 0 or"),
+        ),
+        tests=(f"{RESTORE}test_what_is_declared_covers_epsilon_and_delta_of_the_same_account",),
+    ),
+    Mutant(
+        name="what was released since a backup is not found",
+        edits=(
+            (
+                "server/operations/restore.py",
+                'if receipt["request"] not in known and',
+                'if receipt["request"] in known and',
+            ),
+        ),
+        tests=(f"{RESTORE}test_releases_that_the_ledger_never_charged_are_reported_with_their_cost",),
+    ),
+    Mutant(
+        name="a restored ledger passes for the newest one",
+        edits=(
+            (
+                "server/operations/restore.py",
+                "    has_key = key is not None and key.exists()\n",
+                "    has_key = key is not None and key.exists()\n"
+                "    if ledger is not None and has_key:\n"
+                "        from sfumato.ledger.locations import open_ledger\n"
+                "        with open_ledger(ledger, ignoring_checkpoint=True) as opened:\n"
+                "            place_of(ledger).checkpoint().write(opened.checkpoint(), although_shorter=True)\n",
+            ),
+        ),
+        tests=(f"{RESTORE}test_a_restored_ledger_is_refused_until_somebody_declares",),
+    ),
+    Mutant(
+        name="a changed file is restored",
+        edits=(("server/operations/manifest.py", "!= (file.size, file.sha256)", "!= (file.size, hash_of(path))"),),
+        tests=(f"{CHECK}manifest.py::test_a_file_that_was_changed_is_refused",),
+    ),
+    Mutant(
+        name="a backup writes outside of the folder that it is restored to",
+        edits=(("server/operations/manifest.py", '".." not in path.parts and ', ""),),
+        tests=(f"{CHECK}manifest.py::test_a_list_of_another_form_or_of_places_elsewhere_is_refused",),
+    ),
+    Mutant(
+        name="files that a group may read are fine",
+        edits=(("server/operations/files.py", "_OF_OTHERS: Final = 0o077", "_OF_OTHERS: Final = 0o007"),),
+        tests=(f"{CHECK}files.py::test_what_others_may_use_is_a_failure_with_the_command_that_mends_it",),
+    ),
+    Mutant(
+        name="answers without a time class are fine",
+        edits=(("server/operations/people.py", "if curator.work.quantum == 0:", "if curator.work.quantum < 0:"),),
+        tests=(f"{CHECK}people.py::test_budgets_end_are_small_and_times_do_not_tell",),
+    ),
+    Mutant(
+        name="one owner is enough for two persons' decisions",
+        edits=(("server/operations/people.py", "dataset.second_person and len(owners) == 1", "len(owners) > 9"),),
+        tests=(f"{CHECK}people.py::test_what_needs_two_persons_has_two_that_are_active",),
+    ),
+    Mutant(
+        name="processes leave core dumps",
+        edits=(
+            (
+                "server/work/worker.py",
+                "    forbid_core_dumps()\n",
+                "    resource.setrlimit(resource.RLIMIT_CORE, (-1, -1))\n",
+            ),
+            ("server/work/worker.py", "import os\n", "import os\nimport resource\n"),
+        ),
+        tests=(f"{CHECK}machine.py::test_a_worker_that_runs_says_its_version_and_leaves_no_core_dumps",),
+    ),
+    Mutant(
+        name="a worker of another version is sent what is charged",
+        edits=(
+            ("server/work/channel.py", 'if answer.get("in") is True:', 'if answer.get("in") or answer.get("other"):'),
+        ),
+        tests=(
+            "tests/server/work/test_channel.py::test_a_worker_of_another_version_lets_nobody_in_and_nothing_is_charged",
+        ),
     ),
 )
