@@ -7,6 +7,13 @@ BACKUP = "tests/server/operations/test_backup.py::"
 CHECK = "tests/server/operations/test_"
 ENDINGS = "tests/attacks_on_servers/test_endings.py::"
 RESTORE = "tests/server/operations/test_restore.py::"
+PASSED_OFF = """\
+    has_key = key is not None and key.exists()
+    if ledger is not None and has_key:
+        from sfumato.ledger.locations import open_ledger
+        with open_ledger(ledger, ignoring_checkpoint=True) as opened:
+            place_of(ledger).checkpoint().write(opened.checkpoint(), although_shorter=True)
+"""
 
 MUTANTS = (
     Mutant(
@@ -76,11 +83,7 @@ MUTANTS = (
             (
                 "server/operations/restore.py",
                 "    has_key = key is not None and key.exists()\n",
-                "    has_key = key is not None and key.exists()\n"
-                "    if ledger is not None and has_key:\n"
-                "        from sfumato.ledger.locations import open_ledger\n"
-                "        with open_ledger(ledger, ignoring_checkpoint=True) as opened:\n"
-                "            place_of(ledger).checkpoint().write(opened.checkpoint(), although_shorter=True)\n",
+                PASSED_OFF,
             ),
         ),
         tests=(f"{RESTORE}test_a_restored_ledger_is_refused_until_somebody_declares",),

@@ -116,7 +116,8 @@ def check(
 
     Example: sfumato curator check --config curator.toml
     """
-    from sfumato.server.operations.check import check_curator, has_failed
+    from sfumato.server.operations.check import check_curator
+    from sfumato.server.operations.findings import has_failed
 
     found = check_curator(Path(config), backups=None if backups is None else Path(backups), is_deep=deep)
     if as_json:

@@ -7,8 +7,9 @@ import pytest
 from tests.cli.commands import run
 from tests.server.operations.small import small
 
-from sfumato.server.operations.check import check_curator, has_failed
-from sfumato.server.operations.findings import Level, failure, fine, warning
+from sfumato.errors import LedgerError
+from sfumato.server.operations.check import check_curator, examined
+from sfumato.server.operations.findings import Level, fine, has_failed
 
 
 @pytest.fixture
@@ -59,10 +60,18 @@ def test_one_part_that_cannot_be_looked_at_does_not_hide_the_others(server):
     assert found["log of acts"].level is Level.FINE
 
 
-def test_only_failures_fail():
-    assert not has_failed([])
-    assert not has_failed([fine("a", "b"), warning("a", "b", "c")])
-    assert has_failed([fine("a", "b"), failure("a", "b", "c")])
+def test_what_was_found_before_an_error_counts_and_the_error_is_a_failure():
+    def broken(error):
+        yield fine("first", "seen")
+        raise error
+
+    for error, seen in (
+        (LedgerError("x", "is damaged"), "ledger x: is damaged"),
+        (OSError(13, "not allowed"), "not allowed"),
+    ):
+        found = list(examined("the ledger", lambda error=error: broken(error)))
+        assert [(one.level, one.subject) for one in found] == [(Level.FINE, "first"), (Level.FAILURE, "the ledger")]
+        assert found[1].seen == seen
 
 
 def test_the_command_prints_a_table_or_json_and_its_exit_code_tells(server, monkeypatch):

@@ -1,9 +1,8 @@
-"""Findings have levels; what cannot be examined is a failure that says why."""
+"""Findings have levels, by which they are sorted, and what is not fine says what to do."""
 
 import json
 
-from sfumato.errors import LedgerError
-from sfumato.server.operations.findings import Level, advice, examined, failure, fine, warning
+from sfumato.server.operations.findings import Level, advice, failure, fine, has_failed, warning, worst_first
 
 
 def test_each_kind_has_its_level_and_only_what_is_fine_needs_nothing():
@@ -18,15 +17,9 @@ def test_a_finding_is_json():
     assert json.loads(json.dumps(found.document())) == document
 
 
-def test_what_was_found_before_an_error_counts_and_the_error_is_a_failure():
-    def broken(error):
-        yield fine("first", "seen")
-        raise error
-
-    for error, seen in (
-        (LedgerError("x", "is damaged"), "ledger x: is damaged"),
-        (OSError(13, "not allowed"), "not allowed"),
-    ):
-        found = list(examined("the ledger", lambda error=error: broken(error)))
-        assert [(one.level, one.subject) for one in found] == [(Level.FINE, "first"), (Level.FAILURE, "the ledger")]
-        assert found[1].seen == seen
+def test_the_worst_comes_first_and_only_failures_fail():
+    made = [warning("w", "b", "c"), fine("f", "b"), failure("x", "b", "c"), advice("a", "b", "c"), fine("g", "b")]
+    assert [one.subject for one in worst_first(made)] == ["x", "w", "a", "f", "g"]
+    assert has_failed(made)
+    assert not has_failed([fine("a", "b"), warning("a", "b", "c")])
+    assert not has_failed([])

@@ -17,7 +17,7 @@ from sfumato.server.identity.acts import ActLog
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.keys import ApiKeys
 from sfumato.server.operations.backup import back_up
-from sfumato.server.operations.restore import Unknown, require_declared, restore, unknown_releases
+from sfumato.server.operations.restore import UnknownReleases, require_declared, restore, unknown_releases
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_releases_that_the_ledger_never_charged_are_reported_with_their_cost(lat
     restored = restore(tmp_path / "backup", tmp_path / "there")
     with open_ledger(restored.ledger, ignoring_checkpoint=True) as ledger:
         (found,) = unknown_releases(later.curator.database, ledger)
-        assert found == Unknown(account="people", count=3, cost=PureDP("0.5"))
+        assert found == UnknownReleases(account="people", count=3, cost=PureDP("0.5"))
         assert unknown_releases(f"sqlite:///{restored.database}", ledger) == ()
 
 
@@ -126,7 +126,7 @@ def test_without_a_declaration_the_command_says_how(later, tmp_path):
     ],
 )  # fmt: skip
 def test_what_is_declared_covers_epsilon_and_delta_of_the_same_account(declared, is_enough):
-    unknown = [Unknown(account="ann", count=2, cost=ApproxDP("0.5", "1e-6"))]
+    unknown = [UnknownReleases(account="ann", count=2, cost=ApproxDP("0.5", "1e-6"))]
     if is_enough:
         require_declared(unknown, declared)
         return

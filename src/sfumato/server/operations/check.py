@@ -3,7 +3,7 @@
 Nothing is changed, and no data of people is read.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from sfumato.errors import SfumatoError
 from sfumato.server.config import load_curator
 from sfumato.server.identity.database import utc_now
 from sfumato.server.operations.files import examine_files, examine_tls
-from sfumato.server.operations.findings import Finding, Level, examined, failure
+from sfumato.server.operations.findings import Finding, failure, worst_first
 from sfumato.server.operations.machine import examine_machine, examine_processes
 from sfumato.server.operations.people import examine_datasets
 from sfumato.server.operations.stores import examine_database, examine_ledger
@@ -45,10 +45,19 @@ def check_curator(
         "processes": lambda: examine_processes(curator),
     }
     found = [finding for subject, examine in parts.items() for finding in examined(subject, examine)]
-    order = {level: place for place, level in enumerate(reversed(Level))}
-    return tuple(sorted(found, key=lambda finding: order[finding.level]))
+    return worst_first(found)
 
 
-def has_failed(findings: Iterable[Finding]) -> bool:
-    """Whether something has to be done before the server is to be used."""
-    return any(finding.level is Level.FAILURE for finding in findings)
+def examined(subject: str, examine: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
+    """The findings of an examination; one that cannot go on is a failure itself.
+
+    Args:
+        subject: What is examined.
+        examine: Finds.
+    """
+    try:
+        yield from examine()
+    except SfumatoError as error:
+        yield failure(subject, str(error), "see the message")
+    except OSError as error:
+        yield failure(subject, error.strerror or type(error).__name__, "see that this user may read it")

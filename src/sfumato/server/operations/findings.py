@@ -1,10 +1,8 @@
 """What a check of a server finds: a subject, what was seen, and what to do about it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-
-from sfumato.errors import SfumatoError
 
 
 class Level(StrEnum):
@@ -57,16 +55,12 @@ def failure(subject: str, seen: str, fix: str) -> Finding:
     return Finding(level=Level.FAILURE, subject=subject, seen=seen, fix=fix)
 
 
-def examined(subject: str, examine: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
-    """The findings of an examination; one that cannot go on is a failure itself.
+def worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings in the order in which somebody should read them."""
+    order = {level: place for place, level in enumerate(reversed(Level))}
+    return tuple(sorted(findings, key=lambda finding: order[finding.level]))
 
-    Args:
-        subject: What is examined.
-        examine: Finds.
-    """
-    try:
-        yield from examine()
-    except SfumatoError as error:
-        yield failure(subject, str(error), "see the message")
-    except OSError as error:
-        yield failure(subject, error.strerror or type(error).__name__, "see that this user may read it")
+
+def has_failed(findings: Iterable[Finding]) -> bool:
+    """Whether something has to be done before the server is to be used."""
+    return any(finding.level is Level.FAILURE for finding in findings)

@@ -105,7 +105,7 @@ def _given(keys: Path | None, path: Path) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unknown:
+class UnknownReleases:
     """Releases of an account that were shown, and of whose charges the ledger does not know.
 
     Attributes:
@@ -119,7 +119,7 @@ class Unknown:
     cost: PureDP | ApproxDP
 
 
-def unknown_releases(database: str, ledger: Ledger) -> tuple[Unknown, ...]:
+def unknown_releases(database: str, ledger: Ledger) -> tuple[UnknownReleases, ...]:
     """What a database shows that a ledger never charged: so the ledger is older, and this much was spent since.
 
     Args:
@@ -138,7 +138,7 @@ def unknown_releases(database: str, ledger: Ledger) -> tuple[Unknown, ...]:
                 # All queries of a batch have one request, and each of their receipts says what the batch cost.
                 costs.setdefault(account, {})[receipt["request"]] = cost
     return tuple(
-        Unknown(
+        UnknownReleases(
             account=account,
             count=counted[account],
             cost=guarantee(
@@ -150,7 +150,7 @@ def unknown_releases(database: str, ledger: Ledger) -> tuple[Unknown, ...]:
     )
 
 
-def require_declared(unknown: Iterable[Unknown], declared: Mapping[str, PureDP | ApproxDP]) -> None:
+def require_declared(unknown: Iterable[UnknownReleases], declared: Mapping[str, PureDP | ApproxDP]) -> None:
     """Refuse to declare less for an account than releases cost that the ledger does not know of.
 
     Raises:
