@@ -118,7 +118,7 @@ MUTANTS = (
         edits=(
             (
                 "server/work/worker.py",
-                "    forbid_core_dumps()\n",
+                "    write_no_core()\n",
                 "    resource.setrlimit(resource.RLIMIT_CORE, (-1, -1))\n",
             ),
             ("server/work/worker.py", "import os\n", "import os\nimport resource\n"),
