@@ -25,7 +25,7 @@ from sfumato.ledger.keeping.attachments import Attachment, Attachments, attachme
 from sfumato.ledger.keeping.files import synced
 from sfumato.ledger.keeping.key import holds_secret, key_in
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.locations import LedgerPlace, place_of
+from sfumato.ledger.locations import FOLDER, LedgerPlace, place_of
 from sfumato.ledger.stores.address import address_of
 from sfumato.ledger.stores.sqlite import SQLiteStore
 from sfumato.server.config import Curator, load_curator
@@ -55,6 +55,8 @@ def back_up(config: Path, to: Path, *, with_keys: bool = False) -> Manifest:
         DatabaseError: The database cannot be copied, or the log of acts in its copy does not verify.
     """
     at, curator = f"{utc_now():%Y-%m-%dT%H:%M:%SZ}", load_curator(config)
+    if not curator.ledger.startswith(SQLITE):
+        os.environ.setdefault(FOLDER, str(curator.state))  # where the server has the key of a ledger in PostgreSQL
     copies = _Copies(config.absolute().parent, made_folder(to))
     by_hand: list[str] = []
     acts = _database(curator, copies, by_hand)
