@@ -114,18 +114,6 @@ MUTANTS = (
         tests=(f"{CHECK}people.py::test_what_needs_two_persons_has_two_that_are_active",),
     ),
     Mutant(
-        name="processes leave core dumps",
-        edits=(
-            (
-                "server/work/worker.py",
-                "    write_no_core()\n",
-                "    resource.setrlimit(resource.RLIMIT_CORE, (-1, -1))\n",
-            ),
-            ("server/work/worker.py", "import os\n", "import os\nimport resource\n"),
-        ),
-        tests=(f"{CHECK}machine.py::test_a_worker_that_runs_says_its_version_and_leaves_no_core_dumps",),
-    ),
-    Mutant(
         name="a worker of another version is sent what is charged",
         edits=(
             ("server/work/channel.py", 'if answer.get("in") is True:', 'if answer.get("in") or answer.get("other"):'),
