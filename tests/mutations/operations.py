@@ -8,9 +8,8 @@ CHECK = "tests/server/operations/test_"
 ENDINGS = "tests/attacks_on_servers/test_endings.py::"
 RESTORE = "tests/server/operations/test_restore.py::"
 PASSED_OFF = """\
-    has_key = key is not None and key.exists()
-    if ledger is not None and has_key:
-        from sfumato.ledger.locations import open_ledger
+    if ledger is not None:
+        from sfumato.ledger.locations import open_ledger, place_of
         with open_ledger(ledger, ignoring_checkpoint=True) as opened:
             place_of(ledger).checkpoint().write(opened.checkpoint(), although_shorter=True)
 """
@@ -40,18 +39,18 @@ MUTANTS = (
     Mutant(
         name="the ledger is copied before the database",
         edits=(
-            ("server/operations/backup.py", "    acts = _database(curator, copies, by_hand)\n", ""),
+            ("server/operations/backup.py", "    acts = _database(curator, copies)\n", ""),
             (
                 "server/operations/backup.py",
-                "    ledger = _ledger(place, copies, by_hand)\n",
-                "    ledger = _ledger(place, copies, by_hand)\n    acts = _database(curator, copies, by_hand)\n",
+                "        ledger = _ledger(place, copies)\n",
+                "        ledger = _ledger(place, copies)\n    acts = _database(curator, copies)\n",
             ),
         ),
         tests=(f"{BACKUP}test_what_is_asked_between_the_copies_is_charged_in_the_copy_of_the_ledger",),
     ),
     Mutant(
         name="keys are in every backup",
-        edits=(("server/operations/backup.py", "(with_keys or not holds_secret(place.key))", "place.key"),),
+        edits=(("server/operations/backup.py", "is_kept_apart=not with_keys and", "is_kept_apart=not place.key and"),),
         tests=(f"{BACKUP}test_keys_are_in_it_only_if_that_is_asked_for_and_the_checkpoint_and_the_data_never",),
     ),
     Mutant(
@@ -82,8 +81,8 @@ MUTANTS = (
         edits=(
             (
                 "server/operations/restore.py",
-                "    has_key = key is not None and key.exists()\n",
-                PASSED_OFF,
+                "    return Restored(manifest=manifest, ",
+                f"{PASSED_OFF}    return Restored(manifest=manifest, ",
             ),
         ),
         tests=(f"{RESTORE}test_a_restored_ledger_is_refused_until_somebody_declares",),

@@ -148,7 +148,7 @@ def backup(
     for line in _described(made):
         typer.echo(line)
     for command in made.by_hand:
-        typer.echo(f"run as well, in this order: {command}")
+        typer.echo(f"run as well in {to}, in this order: {command}")
     if not with_keys:
         typer.echo("The ledger's key and the secret of API keys are not in it. Keep copies of them elsewhere.")
 
@@ -159,6 +159,26 @@ def restore(
     source: Annotated[str, typer.Option("--from", metavar="FOLDER", help="The backup.")],
     to: Annotated[str, typer.Option("--to", metavar="FOLDER", help="A new folder for the server.")],
     keys: Annotated[str | None, typer.Option(metavar="FOLDER", help="Where the key and the secret were kept.")] = None,
+) -> None:
+    """Verify a backup, and copy it into a new folder.
+
+    Its ledger refuses every query until `sfumato curator declare` says what was spent since.
+
+    Example: sfumato curator restore --from /backup/2026-11-27 --to /srv/sfumato --keys /vault
+    """
+    from sfumato.server.operations.restore import restore as restore_files
+
+    found = restore_files(Path(source), Path(to), keys=None if keys is None else Path(keys))
+    for line in (f"The backup of {found.manifest.at} is whole.", *_described(found.manifest), *found.to_do):
+        typer.echo(line)
+    command = f"sfumato curator declare --config {Path(to) / 'curator.toml'} --spent ACCOUNT=ε --reason TEXT"
+    typer.echo(f"The ledger refuses every query until you declare what was spent since: {command}")
+
+
+@curator_app.command("declare")
+def declare(
+    *,
+    config: Config,
     database: Annotated[
         str | None, typer.Option(metavar="LOCATION", help="A newer database, which survived, to compare with.")
     ] = None,
@@ -168,36 +188,27 @@ def restore(
     ] = None,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Reason; it is recorded in the ledger.")] = "",
 ) -> None:
-    """Verify a backup, copy it into a new folder, and declare what was spent since.
+    """Verify the ledger of a restored server, and declare what was spent since its backup.
 
-    Until that is declared, here or with `sfumato ledger restored`, the ledger refuses every query.
+    Releases that the database shows and the ledger never charged are listed. Less than they cost is refused.
 
-    Example: sfumato curator restore --from /backup/2026-11-27 --to /srv/sfumato --keys /vault
+    Example: sfumato curator declare --config curator.toml --spent hospital/ann=0.5 --reason "the disk failed"
     """
     from sfumato.cli.ledger.owner import declarations, restored
     from sfumato.ledger.locations import open_ledger
-    from sfumato.server.operations.restore import require_declared, unknown_releases
-    from sfumato.server.operations.restore import restore as restore_files
+    from sfumato.server.config import load_curator
+    from sfumato.server.operations.files import ledger_folder
+    from sfumato.server.operations.restore import require_declared, unknown_releases, without_worker
 
-    declared = declarations(spent or ())
-    found = restore_files(Path(source), Path(to), keys=None if keys is None else Path(keys))
-    for line in (f"The backup of {found.manifest.at} is whole.", *_described(found.manifest), *found.to_do):
-        typer.echo(line)
-    if found.ledger is None:
-        return
-    compared = database or (None if found.database is None else f"sqlite:///{found.database.absolute()}")
-    if found.has_key and compared is not None:
-        with open_ledger(found.ledger, must_exist=True, ignoring_checkpoint=True) as ledger:
-            unknown = unknown_releases(compared, ledger)
+    curator = load_curator(config)
+    with ledger_folder(curator), without_worker(curator):
+        with open_ledger(curator.ledger, must_exist=True, ignoring_checkpoint=True) as ledger:
+            ledger.verify()
+            unknown = unknown_releases(database or curator.database, ledger)
         for one in unknown:
             typer.echo(f"{one.account}: {one.count} releases are newer than the ledger, and cost {one.cost} together")
-        if declared:
-            require_declared(unknown, declared)
-    if declared and found.has_key:
-        restored(str(found.ledger), spent=tuple(spent or ()), reason=reason)
-        return
-    command = f"sfumato ledger restored {found.ledger} --spent ACCOUNT=ε --reason TEXT"
-    typer.echo(f"The ledger refuses every query until you declare what was spent since: {command}")
+        require_declared(unknown, declarations(spent or ()))
+        restored(curator.ledger, spent=tuple(spent or ()), reason=reason)
 
 
 def _described(manifest: "Manifest") -> list[str]:

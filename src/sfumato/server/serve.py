@@ -41,13 +41,14 @@ _SECONDS_TO_START: Final = 120.0
 
 
 def end_with_parent(alive: int, end: Callable[[], None]) -> None:
-    """Have something done once the process that started this one has ended.
+    """Have something done once the process that started this one has ended; a SIGHUP is for that one alone.
 
     Args:
         alive: The end of its pipe that this process has inherited, and hands on to none.
         end: What is done then, in another thread.
     """
     os.set_inheritable(alive, False)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     def wait() -> None:
         with suppress(OSError):
@@ -119,9 +120,7 @@ class Kept:
             try:
                 self._next = Successor(self._command, self._descriptors, self._environment)
             except OSError as error:  # the machine has no room for a process now
-                _LOG.error(
-                    "%s stays: its successor cannot be started: %s", self._name, error.strerror
-                )  # no trace of ours says more
+                _LOG.warning("%s stays: its successor cannot be started: %s", self._name, error.strerror)
 
     @property
     def is_changing(self) -> bool:
@@ -263,8 +262,8 @@ class Supervisor:
                 one.look()
             started()
             while not ended.wait(_LOOK):
-                if renewed is not None and renewed.is_set():
-                    renewed.clear()
+                if renewed is not None and renewed.is_set() and self._before is None:
+                    renewed.clear()  # whoever sends it often only has all replaced once more
                     self._begin_to_renew()
                 self._renew_next()
                 for one in kept:
@@ -333,9 +332,7 @@ def _listening(curator: Curator) -> socket.socket:
     return listening
 
 
-def serve(
-    config: Path, *, started: Callable[[Supervisor], None] = lambda _: None, only: str | None = None
-) -> None:  # fmt: skip
+def serve(config: Path, *, started: Callable[[Supervisor], None] = lambda _: None, only: str | None = None) -> None:
     """Serve a curator until this process is told to end; SIGHUP replaces its processes.
 
     Args:
@@ -343,8 +340,9 @@ def serve(
         started: Called once all processes were started.
         only: As of `Supervisor`.
     """
-    supervisor, ended, renewed = Supervisor(config, only=only), Event(), Event()
+    ended, renewed = Event(), Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     signal.signal(signal.SIGHUP, lambda *_: renewed.set())
+    supervisor = Supervisor(config, only=only)
     supervisor.run(ended=ended, started=lambda: started(supervisor), renewed=renewed)

@@ -16,6 +16,7 @@ from sfumato.ledger.keeping.given_keys import IN_ENVIRONMENT
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import FOLDER, open_ledger, place_of
 from sfumato.ledger.stores.sqlite import SQLiteStore
+from sfumato.privacy.guarantees import PureDP
 from sfumato.server.operations import backup
 from sfumato.server.operations.backup import back_up
 from sfumato.server.operations.manifest import FILE, verified_manifest
@@ -63,6 +64,7 @@ def test_nobody_else_may_read_a_backup(server, tmp_path):
 def test_keys_are_in_it_only_if_that_is_asked_for_and_the_checkpoint_and_the_data_never(server, tmp_path):
     made = back_up(server.config, tmp_path / "without")
     assert not made.of_role("key") + made.of_role("secret")
+    assert made.kept_apart == ("ledger.db.key", "state/keys.secret")
     back_up(server.config, tmp_path / "with", with_keys=True)
     names = {path.name for path in (tmp_path / "with").rglob("*")}
     assert {"ledger.db.key", "keys.secret"} <= names
@@ -183,17 +185,47 @@ def test_what_is_on_servers_is_copied_by_commands_without_passwords(tmp_path, mo
     (tmp_path / "here").mkdir()
     with small(tmp_path / "here") as server:
         top = (
-            'ledger = "postgresql://keeper:hidden@db/books?ledger=hospital"\n'
-            'database = "postgresql://keeper:hidden@db/people"\n'
+            'ledger = "postgresql://keeper:hidden@db/books?ledger=hospital&password=hidden"\n'
+            'database = "postgresql://keeper:hidden@db/people?sslmode=require&sslpassword=hidden"\n'
         )
         server.config.write_text(top + server.config.read_text())
         made = back_up(server.config, tmp_path / "backup")
+    answers = f"{tmp_path}/sfumato_hospital.answers"
+    people, books = "'postgresql://keeper@db/people?sslmode=require'", "postgresql://keeper@db/books"
     assert made.by_hand == (
-        "pg_dump --format=custom --file=server.dump postgresql://keeper@db/people",
-        "pg_dump --format=custom --schema='\"sfumato_hospital\"' --file=ledger.dump postgresql://keeper@db/books",
+        f"pg_dump --format=custom --exclude-schema='sfumato_*' --file=server.dump {people}",
+        f"pg_dump --format=custom --schema='\"sfumato_hospital\"' --file=ledger.dump {books}",
+        f"test ! -d {answers} || cp -a {answers} .",
+    )
+    assert made.put_back == (
+        f"pg_restore --exit-on-error --no-owner --dbname={people} server.dump",
+        f"pg_restore --exit-on-error --no-owner --dbname={books} ledger.dump",
+        'test ! -d sfumato_hospital.answers || cp -a sfumato_hospital.answers "$SFUMATO_LEDGER_FOLDER"',
     )
     assert (made.ledger_length, made.acts_length) == (None, None)
     assert "hidden" not in (tmp_path / "backup" / FILE).read_text()
+
+
+def test_a_query_that_is_charged_and_has_no_answer_yet_is_charged_in_the_backup(server, tmp_path):
+    ledger = server.session.desk.ledger
+    ledger.reserve("people", **release("0.2"), question="q")
+    back_up(server.config, tmp_path / "backup")
+    with copy_of_ledger(tmp_path / "backup", server) as copied:
+        copied.verify()
+        assert copied.spent("people") == ledger.spent("people") == PureDP("0.3")
+
+
+def test_a_folder_of_another_user_is_refused(server, tmp_path, monkeypatch):
+    (tmp_path / "backup").mkdir()
+    monkeypatch.setattr("os.geteuid", lambda: 12345)
+    with pytest.raises(ParameterError, match="belongs to another user"):
+        back_up(server.config, tmp_path / "backup")
+
+
+def test_the_folder_of_a_server_may_be_a_link(server, tmp_path):
+    (tmp_path / "link").symlink_to(server.folder)
+    made = back_up(tmp_path / "link" / "curator.toml", tmp_path / "backup")
+    assert {file.place for file in made.files} == {"state/server.db", "ledger.db", "curator.toml", "people.toml"}
 
 
 def test_a_server_that_was_never_started_has_a_backup_of_its_settings(tmp_path):

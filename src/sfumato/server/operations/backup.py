@@ -2,7 +2,7 @@
 
 **Guarantee**: every release in the copy of the database was charged in the copy of the ledger, however many queries are
 asked meanwhile. The checkpoint of the ledger is never in it, so that no copy passes for the newest one. Keys are in it
-only if that is asked for.
+only if that is asked for, and passwords never.
 
 Proof: proofs/server/operations/backup.md.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from sqlalchemy import make_url
+from sqlalchemy import URL
 
 from sfumato.errors import DatabaseError, LedgerError, ParameterError
 from sfumato.ledger.core.entry import Committed, Entry
@@ -30,8 +30,8 @@ from sfumato.ledger.stores.address import address_of
 from sfumato.ledger.stores.sqlite import SQLiteStore
 from sfumato.server.config import Curator, load_curator
 from sfumato.server.identity.acts import ActChain, ActLog
-from sfumato.server.identity.database import Database, utc_now
-from sfumato.server.operations.files import SQLITE
+from sfumato.server.identity.database import Database, url_of, utc_now
+from sfumato.server.operations.files import SQLITE, ledger_folder
 from sfumato.server.operations.manifest import Manifest, StoredFile, stored
 
 ELSEWHERE: Final = "elsewhere"
@@ -50,29 +50,28 @@ def back_up(config: Path, to: Path, *, with_keys: bool = False) -> Manifest:
         with_keys: Whether the ledger's key and the secret of API keys go with it.
 
     Raises:
-        ParameterError: The folder is not empty.
+        ParameterError: The folder is not empty, or another user's.
         LedgerError: The ledger cannot be copied, or its copy does not verify.
         DatabaseError: The database cannot be copied, or the log of acts in its copy does not verify.
     """
     at, curator = f"{utc_now():%Y-%m-%dT%H:%M:%SZ}", load_curator(config)
-    if not curator.ledger.startswith(SQLITE):
-        os.environ.setdefault(FOLDER, str(curator.state))  # where the server has the key of a ledger in PostgreSQL
-    copies = _Copies(config.absolute().parent, made_folder(to))
-    by_hand: list[str] = []
-    acts = _database(curator, copies, by_hand)
-    place = place_of(curator.ledger)
-    ledger = _ledger(place, copies, by_hand)
+    copies = _Copies(config, made_folder(to))
+    acts = _database(curator, copies)
+    with ledger_folder(curator):
+        place = place_of(curator.ledger)
+        ledger = _ledger(place, copies)
     copies.add("config", config)
     for dataset in curator.datasets.values():
         copies.add("policy", dataset.policy)
         if curator.version(dataset.name).exists():
             copies.add("version", curator.version(dataset.name))
-    if place.key.exists() and (with_keys or not holds_secret(place.key)):
-        copies.add("key", place.key)
-    if with_keys and curator.secret.exists():
-        copies.add("secret", curator.secret)
+    if place.key.exists():
+        copies.add_secret("key", place.key, is_kept_apart=not with_keys and holds_secret(place.key))
+    if curator.secret.exists():
+        copies.add_secret("secret", curator.secret, is_kept_apart=not with_keys)
     manifest = Manifest(
-        at=at, files=tuple(copies.files), by_hand=tuple(by_hand),
+        at=at, files=tuple(copies.files), by_hand=tuple(copies.by_hand), put_back=tuple(copies.put_back),
+        kept_apart=tuple(copies.kept_apart),
         ledger_length=None if ledger is None else ledger[0], ledger_head="" if ledger is None else ledger[1],
         acts_length=None if acts is None else acts.length, acts_head="" if acts is None else acts.head,
     )  # fmt: skip
@@ -84,12 +83,14 @@ def made_folder(folder: Path) -> Path:
     """A new or empty folder, which only its owner may open.
 
     Raises:
-        ParameterError: It is neither, or cannot be made.
+        ParameterError: It is neither, cannot be made, or belongs to another user.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise ParameterError("to", str(folder), "must be a new folder, or an empty one")
+        if folder.stat().st_uid != os.geteuid():
+            raise ParameterError("to", str(folder), "belongs to another user, who could read it; name another folder")
         folder.chmod(0o700)
     except OSError as error:
         raise ParameterError("to", str(folder), f"must be a folder that can be made: {error.strerror}") from None
@@ -97,23 +98,27 @@ def made_folder(folder: Path) -> Path:
 
 
 class _Copies:
-    """The files that were copied so far.
+    """The files that were copied so far, and what is left to people.
 
     Args:
-        source: The folder of the curator's file, below which places stay as they are.
+        config: The curator's file; what is below its folder stays where it is.
         to: The folder of the backup.
     """
 
-    def __init__(self, source: Path, to: Path) -> None:
-        self._source, self.to = source, to
+    def __init__(self, config: Path, to: Path) -> None:
+        self._source, self.to = config.absolute().parent, to
         self.files: list[StoredFile] = []
+        self.by_hand: list[str] = []
+        self.put_back: list[str] = []
+        self.kept_apart: list[str] = []
 
     def place(self, path: Path) -> str:
         """Where a file is put; one from elsewhere under its name alone."""
-        path = path.absolute()
-        if path.is_relative_to(self._source) and ".." not in path.parts:
-            return path.relative_to(self._source).as_posix()
-        taken = {file.place for file in self.files}
+        real = self._source.resolve(), path.parent.resolve() / path.name
+        for base, seen in ((self._source, path.absolute()), real):
+            if seen.is_relative_to(base) and ".." not in seen.parts:
+                return seen.relative_to(base).as_posix()
+        taken = {*(file.place for file in self.files), *self.kept_apart}
         names = (f"{ELSEWHERE}/{mark}{path.name}" for mark in ("", *(f"{number}." for number in range(2, 1000))))
         return next(name for name in names if name not in taken)
 
@@ -133,6 +138,20 @@ class _Copies:
         shutil.copyfile(path, copy)
         self.took(role, place)
 
+    def add_secret(self, role: str, path: Path, *, is_kept_apart: bool) -> None:
+        """Copy a key, or note where it belongs."""
+        if is_kept_apart:
+            self.kept_apart.append(self.place(path))
+        else:
+            self.add(role, path)
+
+    def dumped(self, url: URL, options: str, file: str) -> None:
+        """Note how a database on a server is copied and put back; its password comes from elsewhere."""
+        secrets = [name for name in url.query if "password" in name]
+        address = shlex.quote(url._replace(password=None).difference_update_query(secrets).render_as_string())
+        self.by_hand.append(f"pg_dump --format=custom {options} --file={file} {address}")
+        self.put_back.append(f"pg_restore --exit-on-error --no-owner --dbname={address} {file}")
+
     def took(self, role: str, place: str) -> None:
         """A copy is whole; it is on the disk afterwards."""
         synced(self.to / place)
@@ -140,11 +159,11 @@ class _Copies:
         self.files.append(stored(role, place, self.to))
 
 
-def _database(curator: Curator, copies: _Copies, by_hand: list[str]) -> ActChain | None:
+def _database(curator: Curator, copies: _Copies) -> ActChain | None:
     """Copy the server's own database; what it says of acts."""
     if not curator.database.startswith(SQLITE):
-        url = make_url(curator.database)._replace(password=None)
-        by_hand.append(f"pg_dump --format=custom --file=server.dump {shlex.quote(url.render_as_string())}")
+        # A ledger in the same database is copied on its own, and later than this.
+        copies.dumped(url_of(curator.database), "--exclude-schema='sfumato_*'", "server.dump")
         return None
     path = Path(curator.database.removeprefix(SQLITE))
     if not path.exists():
@@ -159,16 +178,15 @@ def _database(curator: Curator, copies: _Copies, by_hand: list[str]) -> ActChain
     return chain
 
 
-def _ledger(place: LedgerPlace, copies: _Copies, by_hand: list[str]) -> tuple[int, str] | None:
+def _ledger(place: LedgerPlace, copies: _Copies) -> tuple[int, str] | None:
     """Copy the ledger and its large answers; its length and head."""
     if place.is_on_server:
         address = address_of(place.location)
-        schema, url = shlex.quote(f'"{address.schema}"'), make_url(address.database)._replace(password=None)
-        by_hand.append(
-            f"pg_dump --format=custom --schema={schema} --file=ledger.dump {shlex.quote(url.render_as_string())}"
-        )
-        answers = [path.name for path in place.attachments.older_than(float("inf"))]
-        by_hand.extend([f"cp -a {shlex.quote(str(place.beside))}.answers ."] if answers else [])
+        schema = shlex.quote(f'"{address.schema}"')
+        copies.dumped(url_of(address.database), f"--schema={schema}", "ledger.dump")
+        answers, name = (shlex.quote(f"{one}.answers") for one in (place.beside, place.beside.name))
+        copies.by_hand.append(f"test ! -d {answers} || cp -a {answers} .")  # later than the ledger, which names them
+        copies.put_back.append(f'test ! -d {name} || cp -a {name} "${FOLDER}"')
         return None
     if not place.beside.exists():
         return None

@@ -3,16 +3,14 @@
 Nothing is changed, and no data of people is read.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 
 from sfumato.errors import SfumatoError
-from sfumato.ledger.locations import FOLDER
 from sfumato.server.config import load_curator
 from sfumato.server.identity.database import utc_now
-from sfumato.server.operations.files import SQLITE, examine_files, examine_tls
+from sfumato.server.operations.files import examine_files, examine_tls, ledger_folder
 from sfumato.server.operations.findings import Finding, failure, worst_first
 from sfumato.server.operations.machine import examine_machine, examine_processes
 from sfumato.server.operations.people import examine_datasets
@@ -37,8 +35,6 @@ def check_curator(
         curator = load_curator(config)
     except SfumatoError as error:
         return (failure("the curator's file", str(error), "docs/how-to/server/start.md"),)
-    if not curator.ledger.startswith(SQLITE):
-        os.environ.setdefault(FOLDER, str(curator.state))  # where the server has the key of a ledger in PostgreSQL
     parts: dict[str, Callable[[], Iterable[Finding]]] = {
         "files": lambda: examine_files(curator, config, backups),
         "TLS": lambda: examine_tls(curator, now()),
@@ -48,7 +44,8 @@ def check_curator(
         "machine": lambda: examine_machine(curator),
         "processes": lambda: examine_processes(curator),
     }
-    found = [finding for subject, examine in parts.items() for finding in examined(subject, examine)]
+    with ledger_folder(curator):
+        found = [finding for subject, examine in parts.items() for finding in examined(subject, examine)]
     return worst_first(found)
 
 

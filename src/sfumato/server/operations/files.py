@@ -3,6 +3,7 @@
 import os
 import ssl
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -10,7 +11,7 @@ from typing import Final
 from sfumato.ledger.keeping.given_keys import source_of_keys
 from sfumato.ledger.keeping.key import holds_secret
 from sfumato.ledger.keeping.noting import SINK
-from sfumato.ledger.locations import CHECKPOINT, LedgerPlace, place_of
+from sfumato.ledger.locations import CHECKPOINT, FOLDER, LedgerPlace, place_of
 from sfumato.server.config import Curator
 from sfumato.server.operations.findings import Finding, advice, failure, fine, warning
 
@@ -18,6 +19,22 @@ SQLITE: Final = "sqlite:///"
 _OF_OTHERS: Final = 0o077
 _WRITTEN_BY_OTHERS: Final = 0o022
 _SOON: Final = timedelta(days=30)
+
+
+@contextmanager
+def ledger_folder(curator: Curator) -> Iterator[None]:
+    """Meanwhile the key of a ledger in PostgreSQL is looked for where a server has it, if no variable says where.
+
+    Args:
+        curator: What the curator's file declares.
+    """
+    is_named = FOLDER in os.environ
+    os.environ.setdefault(FOLDER, str(curator.state))
+    try:
+        yield
+    finally:
+        if not is_named:
+            del os.environ[FOLDER]
 
 
 def examine_files(curator: Curator, config: Path, backups: Path | None) -> Iterator[Finding]:
@@ -46,10 +63,14 @@ def _modes(curator: Curator, config: Path, place: LedgerPlace) -> Iterator[Findi
     if "@" in curator.ledger + curator.database:  # which holds a password, or may one day
         private["curator's file, with an address of a database"] = config
     files = {name: path for name, path in private.items() if path.exists()}
+    user = curator.state.stat().st_uid if curator.state.exists() else os.geteuid()
     for name, path in files.items():
         if path.stat().st_mode & _OF_OTHERS:
             mode = "700" if path.is_dir() else "600"
             yield failure(name, f"others may use {path}", f"chmod {mode} {path}")
+        if path.stat().st_uid != user and path not in {config, *(curator.tls or ())}:
+            fix = f"chown --reference={curator.state} {path}"
+            yield failure(name, f"{path} belongs to another user than the state folder", fix)
     settings = {"curator's file": config} | {f"policy of {name}": one.policy for name, one in curator.datasets.items()}
     for name, path in settings.items():
         if path.exists() and path.stat().st_mode & _WRITTEN_BY_OTHERS:

@@ -47,7 +47,9 @@ class Manifest:
         ledger_head: The hash of the last one.
         acts_length: How many acts its database has; None if the database is on a server.
         acts_head: The hash of the last one.
-        by_hand: Commands for what is on servers, which have to be run as well, in this order.
+        by_hand: Commands for what is on servers, which have to be run as well, in the folder and in this order.
+        put_back: What to do by hand to restore that, in this order.
+        kept_apart: Where the keys belong that are not in it.
         version: The version of sfumato that made it.
     """
 
@@ -58,6 +60,8 @@ class Manifest:
     acts_length: int | None = None
     acts_head: str = ""
     by_hand: tuple[str, ...] = ()
+    put_back: tuple[str, ...] = ()
+    kept_apart: tuple[str, ...] = ()
     version: str = __version__
 
     def of_role(self, role: str) -> tuple[StoredFile, ...]:
@@ -105,12 +109,13 @@ def _read(text: str) -> Manifest:
     if document.pop("format") != FORMAT:
         raise ValueError
     files = tuple(StoredFile(**file) for file in document.pop("files"))
-    places = [file.place for file in files]
+    places = [*(file.place for file in files), *document["kept_apart"]]
     if len(set(places)) != len(places) or not all(map(_is_below, places)):
         raise ValueError
     if not all(file.role in ROLES and _HASH.fullmatch(file.sha256) for file in files):
         raise ValueError
-    return Manifest(**document | {"files": files, "by_hand": tuple(document["by_hand"])})
+    texts = {name: tuple(map(str, document[name])) for name in ("by_hand", "put_back", "kept_apart")}
+    return Manifest(**document | texts | {"files": files})
 
 
 def _is_below(place: str) -> bool:

@@ -10,25 +10,28 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Final
 
 from sqlalchemy import select
 
 from sfumato.errors import ParameterError
 from sfumato.ledger.core.entry import Reserved, Shared
-from sfumato.ledger.keeping.files import synced
+from sfumato.ledger.keeping.files import locked, synced
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.locations import place_of
 from sfumato.privacy.codec import decode_guarantee
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
+from sfumato.server.config import Curator
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.tables import RELEASES
 from sfumato.server.operations.backup import ELSEWHERE, made_folder
-from sfumato.server.operations.manifest import Manifest, verified_manifest
+from sfumato.server.operations.manifest import Manifest, hash_of, verified_manifest
+
+_PATIENCE: Final = 1.0  # seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +42,12 @@ class Restored:
         manifest: The list of the backup.
         ledger: The file of the ledger; None if it is on a server.
         database: The file of the database; None if it is on a server.
-        has_key: Whether the ledger's key, or its name, lies beside the ledger.
         to_do: What else has to be done by hand.
     """
 
     manifest: Manifest
     ledger: Path | None
     database: Path | None
-    has_key: bool
     to_do: tuple[str, ...]
 
 
@@ -65,19 +66,16 @@ def restore(source: Path, to: Path, *, keys: Path | None = None) -> Restored:
     made_folder(to)
     for file in manifest.files:
         _placed(source / file.place, to / file.place)
+        if hash_of(to / file.place) != file.sha256:
+            raise ParameterError("from", str(source), f"was changed meanwhile: {file.place}; use another backup")
     ledger, database = (_only(manifest, role, to) for role in ("ledger", "database"))
-    to_do = [f"put back by hand what this had copied: {command}" for command in manifest.by_hand]
-    key = None if ledger is None else place_of(ledger).key
-    if key is not None and not key.exists():
-        to_do += _given(keys, key)
-    secret = None if database is None else database.with_name("keys.secret")
-    if secret is not None and not secret.exists():
-        to_do += _given(keys, secret)
-    for file in manifest.files:
-        if file.place.startswith(f"{ELSEWHERE}/"):
-            to_do.append(f"set the path of the {file.role} in curator.toml to {file.place}, or move that file")
-    has_key = key is not None and key.exists()
-    return Restored(manifest=manifest, ledger=ledger, database=database, has_key=has_key, to_do=tuple(to_do))
+    to_do = [f"run in {source}: {command}" for command in manifest.put_back]
+    for place in manifest.kept_apart:
+        to_do += _given(keys, to / place)
+    for place in (*(file.place for file in manifest.files), *manifest.kept_apart):
+        if place.startswith(f"{ELSEWHERE}/"):
+            to_do.append(f"move {place} to its place, or set its path in curator.toml")
+    return Restored(manifest=manifest, ledger=ledger, database=database, to_do=tuple(to_do))
 
 
 def _placed(source: Path, path: Path) -> None:
@@ -102,6 +100,21 @@ def _given(keys: Path | None, path: Path) -> list[str]:
         return [f"put {path.name} at {path}, from the place where it was kept, and: chmod 600 {path}"]
     _placed(kept, path)
     return []
+
+
+@contextmanager
+def without_worker(curator: Curator) -> Iterator[None]:
+    """Meanwhile no worker of a curator runs, which would spend what is being declared.
+
+    Raises:
+        ParameterError: One runs.
+    """
+    curator.make_state()
+    try:
+        with locked(curator.state / "worker.lock", patience=_PATIENCE):
+            yield
+    except TimeoutError:
+        raise ParameterError("config", str(curator.state), "is in use by a server; end it first") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Final
 
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, make_url
+from sqlalchemy import create_engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from sfumato.errors import LedgerMissingError
@@ -17,7 +17,7 @@ from sfumato.ledger.locations import open_ledger, place_of
 from sfumato.server.config import Curator
 from sfumato.server.identity import migrations
 from sfumato.server.identity.acts import ActLog
-from sfumato.server.identity.database import VERSION_TABLE, Database
+from sfumato.server.identity.database import VERSION_TABLE, Database, url_of
 from sfumato.server.identity.keys import ApiKeys
 from sfumato.server.operations.files import SQLITE
 from sfumato.server.operations.findings import Finding, advice, failure, fine, warning
@@ -111,10 +111,11 @@ def revisions(location: str) -> tuple[str | None, str | None]:
     """The revision of the tables of a server's database, and the newest one that this version knows.
 
     Raises:
+        DatabaseError: The location is none.
         OSError: It cannot be read.
     """
-    url = make_url(location)
-    engine = create_engine(url.set(drivername=_DRIVERS.get(url.get_backend_name(), url.drivername)))
+    url = url_of(location)
+    engine = create_engine(url.set(drivername=_DRIVERS[url.get_backend_name()]))
     try:
         with engine.connect() as connection:
             context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
