@@ -128,7 +128,7 @@ def test_nothing_is_declared_while_a_worker_runs(later, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("put", "keeps_log"), [(os.replace, True), (os.replace, False), (shutil.copyfile, True)], ids=["moved", "alone", "copied"]
+    ("put", "keeps_log"), [(os.replace, True), (os.replace, False), (shutil.copyfile, True)]
 )  # fmt: skip
 def test_a_copy_that_is_put_under_a_server_that_runs_loses_no_spending(tmp_path, put, keeps_log):
     (tmp_path / "here").mkdir()
