@@ -1,11 +1,13 @@
 """Files to deploy a server with: they parse, their examples load, and each part reaches only what it needs.
 
-No container was built and no unit was started here: that takes a Docker daemon and a system that systemd runs.
+No container was built and no unit was started here: that takes a Docker daemon and a system that systemd runs. Where
+systemd's own tools are installed, they examine the units.
 """
 
 import re
 import shlex
 import shutil
+import subprocess
 from collections import defaultdict
 
 import pytest
@@ -20,6 +22,10 @@ from sfumato.server.operations.people import examine_datasets
 DEPLOY = ROOT / "deploy"
 COMPOSE = yaml.safe_load((DEPLOY / "compose" / "compose.yaml").read_text("utf-8"))
 SERVICES = ("worker", "gateway")
+UNITS = ("sfumato-worker", "sfumato-gateway", "sfumato-backup")
+ANALYZE = shutil.which("systemd-analyze")
+EXPOSED = 20
+"""Of 100: the most that `systemd-analyze security` may call a unit exposed, which calls this OK."""
 HARDENED = {
     "NoNewPrivileges": "yes", "CapabilityBoundingSet": "", "ProtectSystem": "strict", "ProtectHome": "yes",
     "PrivateTmp": "yes", "PrivateDevices": "yes", "UMask": "0077", "LimitCORE": "0", "User": "sfumato",
@@ -112,7 +118,7 @@ def test_no_password_is_in_the_files():
 # Units
 
 
-@pytest.mark.parametrize("name", ["sfumato-worker", "sfumato-gateway", "sfumato-backup"])
+@pytest.mark.parametrize("name", UNITS)
 def test_units_are_hardened(name):
     service = unit(f"{name}.service")["Service"]
     assert {key: service[key][0] for key in HARDENED} == HARDENED
@@ -120,6 +126,30 @@ def test_units_are_hardened(name):
     assert service["ExecStart"][0].startswith(
         ("/opt/sfumato/bin/sfumato ", "/bin/sh -c 'exec /opt/sfumato/bin/sfumato ")
     )
+
+
+@pytest.fixture
+def analyzed(tmp_path):
+    """Runs systemd's tool on copies of the units, whose program is one that is installed here."""
+    if ANALYZE is None:
+        pytest.skip("systemd is not installed")
+    for path in (DEPLOY / "systemd").glob("sfumato-*"):
+        content = path.read_text("utf-8").replace("/opt/sfumato/bin/sfumato", shutil.which("true"))
+        (tmp_path / path.name).write_text(content)
+    return lambda *command: subprocess.run(
+        [ANALYZE, *command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_systemd_says_that_a_unit_is_hardly_exposed(analyzed, name):
+    done = analyzed("security", "--offline=true", "--no-pager", f"--threshold={EXPOSED}", f"./{name}.service")
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_systemd_reads_the_units_without_a_warning(analyzed):
+    done = analyzed("verify", *(f"./{name}.service" for name in UNITS), "./sfumato-backup.timer")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_the_units_keep_the_data_from_gateways_and_the_worker_from_the_network():
