@@ -1,6 +1,7 @@
 """Servers end and are renewed while many ask: what was charged is answered, or stays charged once."""
 
 import os
+import shutil
 import signal
 import time
 from collections import Counter
@@ -15,13 +16,19 @@ import httpx
 import pytest
 from tests.attacks_on_servers.curators import PATIENCE, Curator, write_curator
 from tests.attacks_on_servers.racing import EPSILON, question
+from tests.meta.repository import ROOT
 from tests.server.work.curators import is_alive, name_of, processes_below, program, until
 from tests.sizes import FULL_SIZE
 
+import sfumato as sf
 from sfumato.ledger.core.entry import Committed, Reserved
 
 ASKERS = 12 if FULL_SIZE else 6
 NUMBERS = count(1)
+PACKAGE = ROOT / "src" / "sfumato"
+
+
+whole = pytest.mark.skipif(not FULL_SIZE, reason="takes about 10 seconds of a processor")
 
 
 class Again(Curator):
@@ -33,6 +40,22 @@ class Again(Curator):
 
     def _first_people(self):
         return self._people
+
+
+class Installed(Curator):
+    """A curator that runs from a copy of the package, which can become another version."""
+
+    def __init__(self, config):
+        super().__init__(config)
+        self._packages = config.parent / "installed"
+        shutil.copytree(PACKAGE, self._packages / "sfumato")
+
+    def install(self, version):
+        """Replace the package, as a package manager does under a server that runs."""
+        (self._packages / "sfumato" / "version.py").write_text(f'__version__ = "{version}"\n')
+
+    def _environment(self):
+        return super()._environment() | {"PYTHONPATH": str(self._packages)}
 
 
 @pytest.fixture
@@ -61,16 +84,22 @@ def asked(client, number):
         return None
 
 
+def released(client, number):
+    """200, if an answer came; asked by this package's client, which sends again what is lost or too early."""
+    client.query(question(number)["sql"]).release(epsilon=EPSILON, idempotency_key=str(number))
+    return 200
+
+
 @contextmanager
-def load(curator, person):
+def load(curator, person, *, ask_once=asked):
     """People ask without a pause, each something new; gives what they hear, by number."""
     heard, is_over = {}, Event()
 
     def ask():
-        with person.client(curator.url) as client:
+        with person.client(curator.url) if ask_once is asked else sf.connect(curator.url, token=person.token) as client:
             while not is_over.is_set():
                 number = next(NUMBERS)
-                heard[number] = asked(client, number)
+                heard[number] = ask_once(client, number)
                 if heard[number] is None:
                     time.sleep(0.05)
 
@@ -101,6 +130,26 @@ def assert_each_is_charged_once(curator, heard):
     return charged
 
 
+@whole
+def test_an_upgrade_of_gateways_and_worker_fails_no_query(tmp_path, monkeypatch):
+    monkeypatch.setattr("sfumato.client.calls.TRIES", 60)  # on a machine that does other things it takes longer
+    with Installed(write_curator(tmp_path, gateways=2)) as curator:
+        curator.account("ann", 500)
+        ann = curator.analyst("people/ann", "ann")
+        before = programs(curator, "sfumato.server.gateway.app") | programs(curator, "sfumato.server.work.worker")
+        with load(curator, ann, ask_once=released) as heard:
+            curator.install("0.2.0")
+            curator.process.send_signal(signal.SIGHUP)
+            until(lambda: not any(map(is_alive, before)))
+            curator.wait_until_ready()
+            seen = len(heard)
+            until(lambda: len(heard) > seen + ASKERS)
+        assert httpx.get(f"{curator.url}/v1/health").json()["version"] == "0.2.0"
+        assert set(heard.values()) == {200}
+        assert_each_is_charged_once(curator, heard)
+
+
+@whole
 def test_gateways_are_replaced_one_after_the_other_and_nobody_is_refused(curator, ann):
     gateways, workers = programs(curator, "sfumato.server.gateway.app"), programs(curator, "sfumato.server.work.worker")
     with load(curator, ann) as heard:
@@ -121,6 +170,7 @@ def test_gateways_are_replaced_one_after_the_other_and_nobody_is_refused(curator
     assert_each_is_charged_once(curator, heard)
 
 
+@whole
 def test_a_worker_whose_files_changed_is_replaced_last_and_no_charge_is_lost(curator, ann):
     workers = programs(curator, "sfumato.server.work.worker")
     with load(curator, ann) as heard:
@@ -138,6 +188,7 @@ def test_a_worker_whose_files_changed_is_replaced_last_and_no_charge_is_lost(cur
     assert set(map(str, heard)) == {key.split(":")[1] for key in assert_each_is_charged_once(curator, heard | again)}
 
 
+@whole
 def test_a_file_in_error_replaces_nothing(curator, ann):
     before = processes_below(curator.process.pid)
     curator.config.write_text(curator.config.read_text() + "\nnonsense = 1\n")
@@ -160,6 +211,8 @@ def test_an_end_under_load_answers_or_charges_what_is_under_way(curator, ann):
     assert 200 in heard.values()
     assert set(heard.values()) <= {200, 503, None}
     charged = assert_each_is_charged_once(curator, heard)
+    if not FULL_SIZE:
+        return
     with Again(curator) as later:
         with ann.client(later.url) as client:
             again = {number: asked(client, number) for number in map(int, (key.split(":")[1] for key in charged))}
@@ -167,6 +220,7 @@ def test_an_end_under_load_answers_or_charges_what_is_under_way(curator, ann):
         assert assert_each_is_charged_once(later, again) == charged
 
 
+@whole
 def test_no_process_of_a_server_leaves_a_core_dump(curator):
     for one in {curator.process.pid, *processes_below(curator.process.pid)}:
         limits = Path(f"/proc/{one}/limits").read_text().splitlines()
@@ -175,6 +229,7 @@ def test_no_process_of_a_server_leaves_a_core_dump(curator):
     assert os.getpid() not in processes_below(curator.process.pid)
 
 
+@whole
 def test_worker_and_gateways_that_are_started_apart_are_one_server(tmp_path):
     config = write_curator(tmp_path)
     alone = program("sfumato", "serve", "--config", config, "--only", "worker")

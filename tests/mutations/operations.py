@@ -115,7 +115,11 @@ MUTANTS = (
     Mutant(
         name="a worker of another version is sent what is charged",
         edits=(
-            ("server/work/channel.py", 'if answer.get("in") is True:', 'if answer.get("in") or answer.get("other"):'),
+            (
+                "server/work/channel.py",
+                'return {} if answer.get("in") is True else',
+                'return {} if answer.get("in") or answer.get("renewed") else',
+            ),
         ),
         tests=(
             "tests/server/work/test_channel.py::test_a_worker_of_another_version_lets_nobody_in_and_nothing_is_charged",

@@ -134,8 +134,26 @@ def test_a_line_enters_once_and_says_which_dataset(tmp_path):
 
 
 def test_a_worker_of_another_version_lets_nobody_in_and_nothing_is_charged(tmp_path):
-    with answering(tmp_path, {"other": True}) as (line, _), pytest.raises(BusyError, match="nothing was charged"):
+    with answering(tmp_path, {"renewed": True}) as (line, _), pytest.raises(BusyError, match="nothing was charged"):
         line.enter()
+
+
+def test_a_worker_that_is_gone_before_it_gives_a_place_is_asked_again(tmp_path):
+    place = tmp_path / "worker.sock"
+    with Listener(str(place), family="AF_UNIX") as listener:
+
+        def listen():
+            listener.accept().close()
+            with listener.accept() as connection:
+                connection.recv_bytes()
+                connection.send_bytes(written({"in": True}))
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        line = Line(place, "people", patience=60)
+        line.enter()
+        line.close()
+        thread.join()
 
 
 def test_a_full_queue_is_busy_and_says_when_to_try_again(tmp_path):

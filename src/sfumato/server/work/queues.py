@@ -158,8 +158,7 @@ class DatasetQueue:
         self._tasks: Queue[Task | None] = Queue()
         self._changed = Condition()
         self._inside = self._publishers = 0
-        self._is_open = False
-        self._is_leaving = False
+        self._is_open = self._has_tried = self._is_leaving = False
         self._unanswered, self._spoken = 0, -math.inf
         self._is_over = Event()
         self._child: Child | None = None
@@ -174,11 +173,15 @@ class DatasetQueue:
     def enter(self) -> dict[str, Any]:
         """Take a place, if there is one and the dataset is open; while a version is published, wait for that.
 
+        Whoever comes too early or too late hears that they may soon come again.
+
         A process that died is replaced meanwhile, and whoever enters waits in the queue: when it died may tell of rows.
         """
         with self._changed:
             self._changed.wait_for(lambda: not self._publishers or self._is_over.is_set(), _PATIENCE)
-            if not self._is_open or self._is_leaving:
+            if self._is_leaving or not self._has_tried:
+                return {"renewed": True}
+            if not self._is_open:
                 return {"closed": True}
             if self._publishers or self._inside >= self._work.queue:
                 return {"busy": True}
@@ -277,7 +280,7 @@ class DatasetQueue:
             self._opening = child = self._started()
         reason = _NO_ROOM if child is None else child.wait()
         with self._changed:
-            self._opening, self._is_open = None, reason is None
+            self._opening, self._has_tried, self._is_open = None, True, reason is None
             if reason is None:
                 self._child = child
         if reason is None:

@@ -116,7 +116,7 @@ class Worker:
             wanted = asked.get("enter")
             queue = self._queues.get(wanted) if isinstance(wanted, str) else None
             if asked.get("version", __version__) != __version__:  # it could not read the ticket, which is charged
-                connection.send_bytes(written({"other": True, "version": __version__}))
+                connection.send_bytes(written({"renewed": True, "version": __version__}))
             elif queue is None:
                 connection.send_bytes(written({"closed": True, "version": __version__}))
             else:
