@@ -5,7 +5,6 @@ from tests.mutations.mutants import Mutant
 GIVEN = "tests/ledger/keeping/test_given_keys.py::"
 BACKUP = "tests/server/operations/test_backup.py::"
 CHECK = "tests/server/operations/test_"
-ENDINGS = "tests/attacks_on_servers/test_endings.py::"
 RESTORE = "tests/server/operations/test_restore.py::"
 PASSED_OFF = """\
     if ledger is not None:
@@ -111,6 +110,33 @@ MUTANTS = (
         name="one owner is enough for two persons' decisions",
         edits=(("server/operations/people.py", "dataset.second_person and len(owners) == 1", "len(owners) > 9"),),
         tests=(f"{CHECK}people.py::test_what_needs_two_persons_has_two_that_are_active",),
+    ),
+    Mutant(
+        name="whoever renews again begins anew, so that the last gateway never comes",
+        edits=(("server/serve.py", " and renewed.is_set() and self._before is None:", " and renewed.is_set():"),),
+        tests=("tests/server/test_serve.py::test_who_is_told_ever_again_to_renew_all_still_replaces_each",),
+    ),
+    Mutant(
+        name="a successor takes the place before it is ready",
+        edits=(("server/serve.py", "self._next is not None and self._next.version() is not None:", "self._next:"),),
+        tests=("tests/server/test_serve.py::test_a_successor_takes_the_place_once_it_is_ready",),
+    ),
+    Mutant(
+        name="passwords of databases are in every backup",
+        edits=(("server/operations/backup.py", "url._replace(password=None).difference_update_query(secrets)", "url"),),
+        tests=(f"{BACKUP}test_what_is_on_servers_is_copied_by_commands_without_passwords",),
+    ),
+    Mutant(
+        name="an older ledger comes back with the database",
+        edits=(("server/operations/backup.py", "\"--exclude-schema='sfumato_*'\"", '""'),),
+        tests=(f"{BACKUP}test_what_is_on_servers_is_copied_by_commands_without_passwords",),
+    ),
+    Mutant(
+        name="what is being declared is spent meanwhile",
+        edits=(
+            ("cli/curator.py", "with ledger_folder(curator), without_worker(curator):", "with ledger_folder(curator):"),
+        ),
+        tests=(f"{RESTORE}test_nothing_is_declared_while_a_worker_runs",),
     ),
     Mutant(
         name="a worker of another version is sent what is charged",

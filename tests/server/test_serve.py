@@ -157,6 +157,26 @@ def test_who_does_not_leave_for_a_successor_is_made_to(monkeypatch):
         until(lambda: not is_alive(first))
 
 
+def test_who_is_told_ever_again_to_renew_all_still_replaces_each(tmp_path):
+    supervisor = Supervisor(curator_file(tmp_path), only="gateways")
+    supervisor.gateways = [kept(READY), kept(READY)]
+    ended, renewed = Event(), Event()
+    thread = Thread(target=lambda: supervisor.run(ended=ended, renewed=renewed))
+    thread.start()
+    try:
+        first = until(lambda: supervisor.gateways[1].process_id and [one.process_id for one in supervisor.gateways])
+
+        def storm():
+            renewed.set()
+            assert sum(one.is_changing for one in supervisor.gateways) <= 1
+            return all(one.process_id not in first for one in supervisor.gateways)
+
+        until(storm)
+    finally:
+        ended.set()
+        thread.join()
+
+
 def test_all_end_with_their_successors():
     one = kept("import time; time.sleep(100)")
     one.look()

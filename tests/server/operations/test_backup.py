@@ -1,11 +1,13 @@
 """Every release that a backup knows was charged in its ledger, whenever it is made; and it holds no key."""
 
+import json
 import sqlite3
 import stat
 from contextlib import closing
 from threading import Event, Thread
 
 import pytest
+from tests.cli.commands import run
 from tests.ledger.stories import release
 from tests.server.operations.small import small
 from tests.server.work.curators import curator_file
@@ -13,6 +15,7 @@ from tests.server.work.curators import curator_file
 from sfumato.errors import DatabaseError, LedgerError, ParameterError
 from sfumato.ledger.core.entry import Reserved
 from sfumato.ledger.keeping.given_keys import IN_ENVIRONMENT
+from sfumato.ledger.keeping.key import key_in
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import FOLDER, open_ledger, place_of
 from sfumato.ledger.stores.sqlite import SQLiteStore
@@ -131,6 +134,38 @@ def test_the_name_of_a_given_key_goes_with_every_backup(tmp_path, monkeypatch):
         made = back_up(server.config, tmp_path / "backup")
     (key,) = made.of_role("key")
     assert (tmp_path / "backup" / key.place).read_text().startswith("given ")
+
+
+@pytest.mark.parametrize("is_given", [False, True], ids=["beside", "given"])
+def test_the_drill_replaces_the_key_of_a_server_step_by_step(tmp_path, monkeypatch, is_given):
+    """As docs/how-to/server/operate.md says."""
+    keys = ["11" * 32, "22" * 32, "33" * 32]
+
+    def give(*given):
+        monkeypatch.setenv(IN_ENVIRONMENT, " ".join(given) if is_given else "")
+
+    give(keys[0])
+    (tmp_path / "here").mkdir()
+    with small(tmp_path / "here") as server:
+        server.ask(10)
+    config, ledger = server.config, tmp_path / "here" / "ledger.db"
+    for number, given in enumerate((keys[:2], [keys[2], *keys[:2]])):  # twice, as the first key stays for ever
+        back_up(config, tmp_path / f"before{number}")
+        give(*given)
+        old = key_in(place_of(ledger).key)
+        assert run("ledger", "rotate-key", ledger).exit_code == 0
+        shown = json.loads(run("curator", "check", "--config", config, "--deep", "--json").stdout)
+        (found,) = [one for one in shown if one["subject"] == "ledger"]
+        assert (found["level"], "each verified" in found["seen"]) == ("fine", True)
+        back_up(config, tmp_path / f"after{number}")
+        assert key_in(place_of(ledger).key) != old
+    give(keys[2], keys[0])
+    with Ledger(
+        SQLiteStore(tmp_path / "after1" / "ledger.db", must_exist=True), key=key_in(place_of(ledger).key)
+    ) as last:
+        last.verify()
+    with pytest.raises(LedgerError, match="sealed with the key"):
+        Ledger(SQLiteStore(tmp_path / "before1" / "ledger.db", must_exist=True), key=key_in(place_of(ledger).key))
 
 
 def test_published_versions_and_files_from_elsewhere_are_in_it(server, tmp_path):
