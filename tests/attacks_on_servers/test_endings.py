@@ -28,9 +28,6 @@ NUMBERS = count(1)
 PACKAGE = ROOT / "src" / "sfumato"
 
 
-whole = pytest.mark.skipif(not FULL_SIZE, reason="takes about 10 seconds of a processor")
-
-
 class Again(Curator):
     """A curator that is started again on the same files, with the people that it has."""
 
@@ -56,18 +53,6 @@ class Installed(Curator):
 
     def _environment(self):
         return super()._environment() | {"PYTHONPATH": str(self._packages)}
-
-
-@pytest.fixture
-def curator(tmp_path):
-    with Curator(write_curator(tmp_path, gateways=2)) as running:
-        running.account("ann", 500)
-        yield running
-
-
-@pytest.fixture
-def ann(curator):
-    return curator.analyst("people/ann", "ann")
 
 
 def programs(curator, module):
@@ -130,8 +115,7 @@ def assert_each_is_charged_once(curator, heard):
     return charged
 
 
-@whole
-def test_an_upgrade_of_gateways_and_worker_fails_no_query(tmp_path, monkeypatch):
+def an_upgrade_of_gateways_and_worker_fails_no_query(tmp_path, monkeypatch):
     monkeypatch.setattr("sfumato.client.calls.TRIES", 60)  # on a machine that does other things it takes longer
     with Installed(write_curator(tmp_path, gateways=2)) as curator:
         curator.account("ann", 500)
@@ -149,8 +133,7 @@ def test_an_upgrade_of_gateways_and_worker_fails_no_query(tmp_path, monkeypatch)
         assert_each_is_charged_once(curator, heard)
 
 
-@whole
-def test_gateways_are_replaced_one_after_the_other_and_nobody_is_refused(curator, ann):
+def gateways_are_replaced_one_after_the_other_and_nobody_is_refused(curator, ann):
     gateways, workers = programs(curator, "sfumato.server.gateway.app"), programs(curator, "sfumato.server.work.worker")
     with load(curator, ann) as heard:
         curator.process.send_signal(signal.SIGHUP)
@@ -170,8 +153,7 @@ def test_gateways_are_replaced_one_after_the_other_and_nobody_is_refused(curator
     assert_each_is_charged_once(curator, heard)
 
 
-@whole
-def test_a_worker_whose_files_changed_is_replaced_last_and_no_charge_is_lost(curator, ann):
+def a_worker_whose_files_changed_is_replaced_last_and_no_charge_is_lost(curator, ann):
     workers = programs(curator, "sfumato.server.work.worker")
     with load(curator, ann) as heard:
         content = curator.config.read_text()
@@ -188,8 +170,7 @@ def test_a_worker_whose_files_changed_is_replaced_last_and_no_charge_is_lost(cur
     assert set(map(str, heard)) == {key.split(":")[1] for key in assert_each_is_charged_once(curator, heard | again)}
 
 
-@whole
-def test_a_file_in_error_replaces_nothing(curator, ann):
+def a_file_in_error_replaces_nothing(curator, ann):
     before = processes_below(curator.process.pid)
     curator.config.write_text(curator.config.read_text() + "\nnonsense = 1\n")
     curator.process.send_signal(signal.SIGHUP)
@@ -202,7 +183,7 @@ def test_a_file_in_error_replaces_nothing(curator, ann):
         assert asked(client, next(NUMBERS)) == 200
 
 
-def test_an_end_under_load_answers_or_charges_what_is_under_way(curator, ann):
+def an_end_under_load_answers_or_charges_what_is_under_way(curator, ann):
     with load(curator, ann) as heard:
         left = processes_below(curator.process.pid)
         curator.process.send_signal(signal.SIGTERM)
@@ -220,17 +201,17 @@ def test_an_end_under_load_answers_or_charges_what_is_under_way(curator, ann):
         assert assert_each_is_charged_once(later, again) == charged
 
 
-@whole
-def test_no_process_of_a_server_leaves_a_core_dump(curator):
+def no_process_leaves_a_core_dump_or_shows_the_key(curator, _):
+    key = (curator.folder / "ledger.db.key").read_bytes().strip()
     for one in {curator.process.pid, *processes_below(curator.process.pid)}:
         limits = Path(f"/proc/{one}/limits").read_text().splitlines()
         (line,) = [line for line in limits if line.startswith("Max core file size")]
         assert line.split()[4:6] == ["0", "0"], name_of(one)
+        assert not any(key in Path(f"/proc/{one}/{shown}").read_bytes() for shown in ("cmdline", "environ"))
     assert os.getpid() not in processes_below(curator.process.pid)
 
 
-@whole
-def test_worker_and_gateways_that_are_started_apart_are_one_server(tmp_path):
+def worker_and_gateways_that_are_started_apart_are_one_server(tmp_path, _):
     config = write_curator(tmp_path)
     alone = program("sfumato", "serve", "--config", config, "--only", "worker")
     with alone as worker, Curator(config, program="tests.attacks_on_servers.serving_gateways") as curator:
@@ -241,3 +222,27 @@ def test_worker_and_gateways_that_are_started_apart_are_one_server(tmp_path):
             started = " ".join(name_of(below) for below in processes_below(one))
             assert ("sfumato.server.work.worker" in started) is is_worker
             assert ("sfumato.server.gateway.app" in started) is not is_worker
+
+
+SCENES = (
+    gateways_are_replaced_one_after_the_other_and_nobody_is_refused,
+    a_worker_whose_files_changed_is_replaced_last_and_no_charge_is_lost, a_file_in_error_replaces_nothing,
+    an_end_under_load_answers_or_charges_what_is_under_way, no_process_leaves_a_core_dump_or_shows_the_key,
+)  # fmt: skip
+"""Each takes a server of its own, and seconds of a processor: `make test` plays one, and `make audit` all."""
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
+def test_a_server_ends_and_is_renewed(scene, tmp_path):
+    with Curator(write_curator(tmp_path, gateways=2)) as curator:
+        curator.account("ann", 500)
+        scene(curator, curator.analyst("people/ann", "ann"))
+
+
+@pytest.mark.parametrize(
+    "scene",
+    [an_upgrade_of_gateways_and_worker_fails_no_query, worker_and_gateways_that_are_started_apart_are_one_server],
+    ids=lambda scene: scene.__name__,
+)
+def test_a_server_changes_and_begins_in_parts(scene, tmp_path, monkeypatch):
+    scene(tmp_path, monkeypatch)

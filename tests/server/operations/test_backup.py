@@ -257,6 +257,13 @@ def test_a_folder_of_another_user_is_refused(server, tmp_path, monkeypatch):
         back_up(server.config, tmp_path / "backup")
 
 
+def test_a_file_that_cannot_be_copied_is_named(server, tmp_path):
+    (server.folder / "people.toml").unlink()
+    with pytest.raises(ParameterError, match=r"people\.toml.* cannot be copied \(No such file"):
+        back_up(server.config, tmp_path / "backup")
+    assert not (tmp_path / "backup" / FILE).exists()
+
+
 def test_the_folder_of_a_server_may_be_a_link(server, tmp_path):
     (tmp_path / "link").symlink_to(server.folder)
     made = back_up(tmp_path / "link" / "curator.toml", tmp_path / "backup")

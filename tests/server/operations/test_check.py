@@ -53,6 +53,24 @@ def test_a_file_in_error_is_the_only_finding(tmp_path):
     assert "must be an existing TOML file" in one.seen
 
 
+@pytest.mark.parametrize("place", ["ledger", "database"])
+@pytest.mark.parametrize(
+    "location",
+    [
+        "postgresql://u:hidden@127.0.0.1:1/db", "postgresql://u@127.0.0.1:1/db?password=hidden",
+        "postgresql://u:hidden@[::1/db", "postgresql://u:a/hidden@db/db", "postgresql://u:hidden@db:99999/db",
+        "mysql://u:hidden@db/db",
+    ],
+)  # fmt: skip
+def test_no_password_is_shown_by_a_check_or_a_backup(server, tmp_path, place, location):
+    server.config.write_text(f'{place} = "{location}"\n' + server.config.read_text())
+    for arguments in (("check",), ("check", "--json"), ("backup", "--to", tmp_path / "backup")):
+        shown = run("curator", *arguments, "--config", server.config)
+        assert "hidden" not in shown.output
+        assert shown.exception is None or isinstance(shown.exception, SystemExit)
+    assert not [path for path in (tmp_path / "backup").rglob("manifest.json") if "hidden" in path.read_text()]
+
+
 def test_one_part_that_cannot_be_looked_at_does_not_hide_the_others(server):
     (server.folder / "ledger.db.checkpoint").unlink()
     found = {one.subject: one for one in check_curator(server.config)}

@@ -1,5 +1,6 @@
 """Files that others may use, keys beside backups, checkpoints on the same disk, and certificates that end."""
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -62,6 +63,18 @@ def test_settings_with_an_address_of_a_database_are_private(server):
     server.config.write_text('database = "postgresql://people:hidden@db/people"\n' + server.config.read_text())
     server.config.chmod(0o644)
     assert list(found(server, Level.FAILURE)) == ["curator's file, with an address of a database"]
+
+
+def test_a_file_that_root_restored_is_a_failure_with_the_command_that_mends_it(server, monkeypatch):
+    ledger, stat = server.folder / "ledger.db", Path.stat
+
+    def owned(path, **options):  # by root, and all else by this user
+        found = stat(path, **options)
+        given = path in (ledger, server.config)
+        return os.stat_result((*found[:4], found.st_uid + 1, *found[5:])) if given else found
+
+    monkeypatch.setattr(Path, "stat", owned)
+    assert found(server, Level.FAILURE) == {"ledger": f"chown --reference={server.folder / 'state'} {ledger}"}
 
 
 def test_a_key_beside_the_ledger_is_advised_against_and_a_given_one_is_fine(server, tmp_path, monkeypatch):

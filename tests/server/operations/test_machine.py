@@ -121,7 +121,8 @@ def answering(content):
 
 
 @pytest.mark.parametrize(("content", "version"), [(b'{"version": "9"}', "9"), (b"{}", "unknown"), (b"nonsense", None)])
-def test_the_version_of_a_gateway_is_read_from_its_health(curator, content, version):
+def test_the_version_of_a_gateway_is_read_from_its_health(curator, content, version, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")  # which nobody asks
     with answering(content) as port:
         curator.port = port
         assert gateway_version(curator) == version

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from sfumato.errors import ParameterError
-from sfumato.server.operations.manifest import FILE, Manifest, hash_of, stored, verified_manifest
+from sfumato.server.operations.manifest import FILE, Manifest, hash_of, stored, telling_of_files, verified_manifest
 
 
 @pytest.fixture
@@ -47,6 +47,11 @@ def test_a_file_that_is_missing_or_a_link_is_refused(backup):
     (backup / "ledger.db").symlink_to(backup / "other")
     with pytest.raises(ParameterError, match=r"ledger\.db is missing"):
         verified_manifest(backup)
+
+
+def test_an_error_names_the_file(tmp_path):
+    with pytest.raises(ParameterError, match=r"none\.toml.* cannot be copied"), telling_of_files():
+        (tmp_path / "none.toml").read_bytes()
 
 
 def test_a_backup_that_was_not_finished_is_none(backup):

@@ -32,7 +32,7 @@ from sfumato.server.config import Curator, load_curator
 from sfumato.server.identity.acts import ActChain, ActLog
 from sfumato.server.identity.database import Database, url_of, utc_now
 from sfumato.server.operations.files import SQLITE, ledger_folder
-from sfumato.server.operations.manifest import Manifest, StoredFile, stored
+from sfumato.server.operations.manifest import Manifest, StoredFile, stored, telling_of_files
 
 ELSEWHERE: Final = "elsewhere"
 """The folder of files that are not below that of the curator's file."""
@@ -41,6 +41,7 @@ _BESIDE: Final = ("-wal", "-shm", ".queue", ".turn")
 """What the names of files end with that stores put beside their own."""
 
 
+@telling_of_files()
 def back_up(config: Path, to: Path, *, with_keys: bool = False) -> Manifest:
     """Copy all of a server that cannot be made again, while it runs.
 
@@ -50,7 +51,7 @@ def back_up(config: Path, to: Path, *, with_keys: bool = False) -> Manifest:
         with_keys: Whether the ledger's key and the secret of API keys go with it.
 
     Raises:
-        ParameterError: The folder is not empty, or another user's.
+        ParameterError: The folder is not empty, or another user's, or a file cannot be copied.
         LedgerError: The ledger cannot be copied, or its copy does not verify.
         DatabaseError: The database cannot be copied, or the log of acts in its copy does not verify.
     """

@@ -12,7 +12,7 @@ from multiprocessing.connection import Client
 from pathlib import Path
 from typing import Final
 from urllib.error import URLError
-from urllib.request import urlopen
+from urllib.request import HTTPSHandler, ProxyHandler, build_opener
 
 from sfumato.ledger.keeping.files import holder_of
 from sfumato.ledger.locations import place_of
@@ -108,7 +108,10 @@ def gateway_version(curator: Curator) -> str | None:
     trusting = ssl.create_default_context()
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE  # nothing is sent, and a version is read
     with suppress(URLError, OSError, ValueError):
-        with urlopen(f"{curator.url}/v1/health", timeout=_SECONDS, context=trusting) as response:  # noqa: S310 # its scheme is HTTP
+        directly = build_opener(
+            ProxyHandler({}), HTTPSHandler(context=trusting)
+        )  # not by the proxy that a variable names
+        with directly.open(f"{curator.url}/v1/health", timeout=_SECONDS) as response:
             document = json.load(response)
         return str(document.get("version", "unknown"))
     return None

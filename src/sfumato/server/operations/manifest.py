@@ -3,7 +3,8 @@
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from hashlib import file_digest
 from pathlib import Path, PurePosixPath
@@ -73,6 +74,20 @@ class Manifest:
         content = json.dumps({"format": FORMAT} | asdict(self), ensure_ascii=False, indent=2)
         with draft_of(folder / FILE, f"{content}\n".encode()) as draft:
             os.link(draft, folder / FILE)
+
+
+@contextmanager
+def telling_of_files() -> Iterator[None]:
+    """Whatever keeps a file from being read or written is an error that names it.
+
+    Raises:
+        ParameterError: A file is missing, may not be read, or there is no room for it.
+    """
+    try:
+        yield
+    except OSError as error:
+        requirement = f"cannot be copied ({error.strerror or type(error).__name__}); mend that, and begin again"
+        raise ParameterError("file", str(error.filename), requirement) from None
 
 
 def stored(role: str, place: str, folder: Path) -> StoredFile:

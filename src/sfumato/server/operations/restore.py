@@ -29,7 +29,7 @@ from sfumato.server.config import Curator
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.tables import RELEASES
 from sfumato.server.operations.backup import ELSEWHERE, made_folder
-from sfumato.server.operations.manifest import Manifest, hash_of, verified_manifest
+from sfumato.server.operations.manifest import Manifest, hash_of, telling_of_files, verified_manifest
 
 _PATIENCE: Final = 1.0  # seconds
 
@@ -51,6 +51,7 @@ class Restored:
     to_do: tuple[str, ...]
 
 
+@telling_of_files()
 def restore(source: Path, to: Path, *, keys: Path | None = None) -> Restored:
     """Copy a verified backup into a new folder. Its ledger cannot be used before somebody declares what was spent.
 
@@ -60,7 +61,7 @@ def restore(source: Path, to: Path, *, keys: Path | None = None) -> Restored:
         keys: A folder with the ledger's key and the secret of API keys, if they are not in the backup.
 
     Raises:
-        ParameterError: The backup is damaged, or the folder is not empty.
+        ParameterError: The backup is damaged, the folder is not empty, or a file cannot be copied.
     """
     manifest = verified_manifest(source)
     made_folder(to)
