@@ -2,7 +2,7 @@
 
 **Guarantee**: every release in the copy of the database was charged in the copy of the ledger, however many queries are
 asked meanwhile. The checkpoint of the ledger is never in it, so that no copy passes for the newest one. Keys are in it
-only if that is asked for, and passwords never.
+only if that is asked for.
 
 Proof: proofs/server/operations/backup.md.
 """
