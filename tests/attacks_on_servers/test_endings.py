@@ -24,6 +24,8 @@ import sfumato as sf
 from sfumato.ledger.core.entry import Committed, Reserved
 
 ASKERS = 12 if FULL_SIZE else 6
+RENEWED = 5 * PATIENCE
+"""Seconds for several processes that start one after the other, on a machine that does other things."""
 NUMBERS = count(1)
 PACKAGE = ROOT / "src" / "sfumato"
 
@@ -124,7 +126,7 @@ def an_upgrade_of_gateways_and_worker_fails_no_query(tmp_path, monkeypatch):
         with load(curator, ann, ask_once=released) as heard:
             curator.install("0.2.0")
             curator.process.send_signal(signal.SIGHUP)
-            until(lambda: not any(map(is_alive, before)))
+            until(lambda: not any(map(is_alive, before)), seconds=RENEWED)
             curator.wait_until_ready()
             seen = len(heard)
             until(lambda: len(heard) > seen + ASKERS)
@@ -137,7 +139,7 @@ def gateways_are_replaced_one_after_the_other_and_nobody_is_refused(curator, ann
     gateways, workers = programs(curator, "sfumato.server.gateway.app"), programs(curator, "sfumato.server.work.worker")
     with load(curator, ann) as heard:
         curator.process.send_signal(signal.SIGHUP)
-        until(lambda: not any(map(is_alive, gateways)))
+        until(lambda: not any(map(is_alive, gateways)), seconds=RENEWED)
         seen = len(heard)
         until(lambda: len(heard) > seen + ASKERS)
     after = programs(curator, "sfumato.server.gateway.app")
@@ -159,7 +161,7 @@ def a_worker_whose_files_changed_is_replaced_last_and_no_charge_is_lost(curator,
         content = curator.config.read_text()
         curator.config.write_text(content.replace("declared_rows = 1000", "declared_rows = 1001"))
         curator.process.send_signal(signal.SIGHUP)
-        until(lambda: not any(map(is_alive, workers)))
+        until(lambda: not any(map(is_alive, workers)), seconds=RENEWED)
         curator.wait_until_ready()
         seen = len(heard)
         until(lambda: len(heard) > seen + ASKERS)
