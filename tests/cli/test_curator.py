@@ -80,6 +80,10 @@ def test_without_its_packages_a_server_says_which_to_install(config, monkeypatch
         ("serve", "--demo"),
         ("serve", "--config", config),
         ("curator", "verify-acts", "--config", config),
+        ("curator", "check", "--config", config),
+        ("curator", "backup", "--config", config, "--to", "backup"),
+        ("curator", "restore", "--from", "backup", "--to", "there"),
+        ("curator", "declare", "--config", config),
     ):
         assert "pip install opentelemetry-api" in refusal(*arguments)
 

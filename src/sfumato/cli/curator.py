@@ -116,6 +116,7 @@ def check(
 
     Example: sfumato curator check --config curator.toml
     """
+    _require_packages()
     from sfumato.server.operations.check import check_curator
     from sfumato.server.operations.findings import has_failed
 
@@ -142,6 +143,7 @@ def backup(
 
     Example: sfumato curator backup --config curator.toml --to /backup/2026-11-27
     """
+    _require_packages()
     from sfumato.server.operations.backup import back_up
 
     made = back_up(Path(config), Path(to), with_keys=with_keys)
@@ -166,6 +168,7 @@ def restore(
 
     Example: sfumato curator restore --from /backup/2026-11-27 --to /srv/sfumato --keys /vault
     """
+    _require_packages()
     from sfumato.server.operations.restore import restore as restore_files
 
     found = restore_files(Path(source), Path(to), keys=None if keys is None else Path(keys))
@@ -194,6 +197,7 @@ def declare(
 
     Example: sfumato curator declare --config curator.toml --spent hospital/ann=0.5 --reason "the disk failed"
     """
+    _require_packages()
     from sfumato.cli.ledger.owner import declarations, restored
     from sfumato.ledger.locations import open_ledger
     from sfumato.server.config import load_curator
@@ -206,7 +210,8 @@ def declare(
             ledger.verify()
             unknown = unknown_releases(database or curator.database, ledger)
         for one in unknown:
-            typer.echo(f"{one.account}: {one.count} releases are newer than the ledger, and cost {one.cost} together")
+            shown = f"{one.account}: {one.count} releases are newer than the ledger, and cost {one.cost} together"
+            typer.echo(printable(shown))
         require_declared(unknown, declarations(spent or ()))
         restored(curator.ledger, spent=tuple(spent or ()), reason=reason)
 
