@@ -68,11 +68,26 @@ def test_a_server_needs_a_file_or_is_a_demo(config):
     assert "must be an existing TOML file" in refusal("serve", "--config", "nowhere.toml")
 
 
+def test_without_tls_others_are_not_served(config):
+    config.write_text('address = "0.0.0.0:0"\n' + config.read_text())
+    for only in ((), ("--only", "gateways"), ("--only", "worker")):
+        assert "must be a loopback address, or have [tls]" in refusal("serve", "--config", config, *only)
+
+
 def test_without_its_packages_a_server_says_which_to_install(config, monkeypatch):
     monkeypatch.setattr("sfumato.cli.curator.find_spec", lambda module: None if module == "opentelemetry" else module)
     for arguments in (
         ("serve", "--demo"),
         ("serve", "--config", config),
         ("curator", "verify-acts", "--config", config),
+        ("curator", "check", "--config", config),
+        ("curator", "backup", "--config", config, "--to", "backup"),
+        ("curator", "restore", "--from", "backup", "--to", "there"),
+        ("curator", "declare", "--config", config),
     ):
         assert "pip install opentelemetry-api" in refusal(*arguments)
+
+
+def test_only_a_part_that_there_is_is_started(config):
+    for options in (["--only", "other", "--config", config], ["--only", "worker", "--demo"]):
+        assert "must be worker or gateways" in refusal("serve", *options)

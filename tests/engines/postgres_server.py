@@ -25,10 +25,11 @@ _NUMBERS = count()
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where it listens, and what it logs to."""
+    """Where it listens, what it logs to, and where its programs are."""
 
     port: int
     log: Path
+    programs: Path
 
     def url(self, *, password: str = READER_PASSWORD, user: str = READER, table: str | None = None) -> str:
         """An address, of a table if one is named."""
@@ -85,7 +86,7 @@ def server() -> Server:
     """The server of this process."""
     started, port = _initialized()
     _start(started)
-    found = Server(port, Path(started.log))
+    found = Server(port, Path(started.log), started.bin_path)
     found.execute(
         f"ALTER ROLE {OWNER} PASSWORD '{OWNER_PASSWORD.replace(chr(39), 2 * chr(39))}'",
         f"CREATE ROLE {READER} LOGIN PASSWORD '{READER_PASSWORD.replace(chr(39), 2 * chr(39))}'",
@@ -101,7 +102,7 @@ def standby() -> Server:
     started, port = _initialized()
     (started.pgdata / "standby.signal").touch()
     _start(started)
-    return Server(port, Path(started.log))
+    return Server(port, Path(started.log), started.bin_path)
 
 
 def _initialized():

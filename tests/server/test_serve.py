@@ -115,10 +115,86 @@ def test_a_process_inherits_what_it_is_given_and_nothing_else(tmp_path):
     os.close(write)
 
 
+# A successor
+
+READY = "import os, sys, time; os.write(int(sys.argv[-1]), b'2.0\\n') if sys.argv[1:] else None; time.sleep(100)"
+
+
+def test_a_successor_takes_the_place_once_it_is_ready(tmp_path):
+    file = tmp_path / "ready"
+    waiting = f"import pathlib, time\nwhile not pathlib.Path({str(file)!r}).exists(): time.sleep(0.01)\n"
+    with looked_after(kept(f"import sys\nif sys.argv[1:]:\n  exec({waiting!r})\n{READY}")) as one:
+        first = until(lambda: one.process_id)
+        one.change()
+        time.sleep(0.2)
+        assert (one.process_id, one.is_changing) == (first, True)
+        file.touch()
+        until(lambda: one.process_id != first)
+        until(lambda: not one.is_changing)
+        assert not is_alive(first)
+        assert is_alive(one.process_id)
+        assert one.version == "2.0"
+
+
+@pytest.mark.parametrize("script", ["import sys; sys.argv[1:] and sys.exit(1)", "pass"], ids=["ends", "is silent"])
+def test_whoever_has_no_successor_stays(script, monkeypatch):
+    monkeypatch.setattr(serve, "_SECONDS_TO_START", 0.5)
+    with looked_after(kept(f"{script}; import time; time.sleep(100)")) as one:
+        first = until(lambda: one.process_id)
+        one.change()
+        until(lambda: not one.is_changing)
+        assert one.process_id == first
+        assert is_alive(first)
+
+
+def test_who_does_not_leave_for_a_successor_is_made_to(monkeypatch):
+    monkeypatch.setattr(serve, "_SECONDS_TO_END", 0.2)
+    with looked_after(kept(f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {READY}")) as one:
+        first = until(lambda: one.process_id)
+        time.sleep(0.2)
+        one.change()
+        until(lambda: one.process_id != first)
+        until(lambda: not is_alive(first))
+
+
+def test_who_is_told_ever_again_to_renew_all_still_replaces_each(tmp_path):
+    supervisor = Supervisor(curator_file(tmp_path), only="gateways")
+    supervisor.gateways = [kept(READY), kept(READY)]
+    ended, renewed = Event(), Event()
+    thread = Thread(target=lambda: supervisor.run(ended=ended, renewed=renewed))
+    thread.start()
+    try:
+        first = until(lambda: supervisor.gateways[1].process_id and [one.process_id for one in supervisor.gateways])
+
+        def storm():
+            renewed.set()
+            assert sum(one.is_changing for one in supervisor.gateways) <= 1
+            return all(one.process_id not in first for one in supervisor.gateways)
+
+        until(storm)
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_all_end_with_their_successors():
+    one = kept("import time; time.sleep(100)")
+    one.look()
+    one.change()
+    both = one.process_id, one._next.process.pid
+    one.end()
+    one.wait(SECONDS)
+    assert not any(map(is_alive, both))
+
+
 def test_the_end_of_a_parent_is_heard():
     read, write = os.pipe()
-    ended = Event()
-    end_with_parent(read, ended.set)
+    ended, before = Event(), signal.getsignal(signal.SIGHUP)
+    try:
+        end_with_parent(read, ended.set)
+        os.kill(os.getpid(), signal.SIGHUP)  # which is for the parent alone
+    finally:
+        signal.signal(signal.SIGHUP, before)
     assert not ended.wait(0.05)
     assert not os.get_inheritable(read)
     os.close(write)

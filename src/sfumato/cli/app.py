@@ -274,6 +274,10 @@ def serve(
         bool, typer.Option("--demo", help="Serve the Adult census or made-up people, on this machine alone.")
     ] = False,
     port: Annotated[int, typer.Option(metavar="N", help="With --demo: the port; 0 takes a free one.")] = 8000,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="PART", help="Start the worker or the gateways alone, to keep the data out of reach."),
+    ] = None,
 ) -> None:
     """Answer queries over HTTP: a worker holds the data, gateways plan, charge and show.
 
@@ -281,7 +285,7 @@ def serve(
     """
     from sfumato.cli.curator import serve as serve_curator  # keeps --help quick
 
-    serve_curator(config, demo=demo, port=port)
+    serve_curator(config, demo=demo, port=port, only=only)
 
 
 @app.command()

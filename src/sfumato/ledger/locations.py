@@ -13,7 +13,7 @@ from sfumato.ledger.core.store import LedgerStore, StoreBatch, StoreEnd
 from sfumato.ledger.core.windows import Clock
 from sfumato.ledger.keeping.attachments import Attachments
 from sfumato.ledger.keeping.checkpoint_files import CheckpointFile
-from sfumato.ledger.keeping.key import LedgerKey, announce, announced, fresh_key, key_in, settle
+from sfumato.ledger.keeping.key import LedgerKey, announce, announced, key_in, new_key, settle
 from sfumato.ledger.keeping.noting import SINK, CheckpointNotes
 from sfumato.ledger.keeping.seals import UNWRITTEN, encode_seal, sealed_by
 from sfumato.ledger.ledger import Ledger
@@ -122,8 +122,9 @@ def open_ledger(
     """The ledger at a location, made if there is none.
 
     Beside a ledger in a file lie its key (``ledger.db.key``), which no copy of the ledger is of use without, its
-    checkpoint and its large answers. Of a ledger in PostgreSQL they are in the folder that SFUMATO_LEDGER_FOLDER names,
-    the same for all hosts.
+    checkpoint and its large answers. With SFUMATO_LEDGER_KEY, SFUMATO_LEDGER_KEY_FILE or SFUMATO_LEDGER_KEY_COMMAND a
+    new ledger takes the key that these give, and only its name lies beside it. Of a ledger in PostgreSQL they are in
+    the folder that SFUMATO_LEDGER_FOLDER names, the same for all hosts.
 
     Edge cases: ``sqlite:///ledger.db`` is relative, ``sqlite:////var/ledger.db`` absolute. A PostgreSQL server holds
     several ledgers under names: ``postgresql://curator@host/base?ledger=census``.
@@ -218,7 +219,7 @@ def _begin(place: LedgerPlace, store: LedgerStore) -> None:
             return  # another process was quicker
         if os.path.lexists(place.key):
             raise LedgerCorruptError(0, _ORPHAN.format(place.key))
-        key = fresh_key()
+        key = new_key()
         announce(place.key, key)
         transaction.append(StoreBatch(seal=encode_seal(UNWRITTEN, key)))
     _LOG.warning("new ledger at %s: nothing was spent in it yet", place.shown)

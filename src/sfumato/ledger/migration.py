@@ -14,7 +14,7 @@ from sfumato.ledger.core.store import Chain, LedgerStore, ReadableStore, Record,
 from sfumato.ledger.core.windows import SystemClock
 from sfumato.ledger.keeping.attachments import Attachment, Attachments, attachments_in
 from sfumato.ledger.keeping.checkpoints import require_not_older
-from sfumato.ledger.keeping.key import LedgerKey, announce, fresh_key, key_in, settle
+from sfumato.ledger.keeping.key import LedgerKey, announce, key_in, new_key, settle
 from sfumato.ledger.keeping.seals import seal_of
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import LedgerPlace, key_of, open_ledger, place_of
@@ -159,7 +159,7 @@ def _records(store: ReadableStore) -> Iterator[Record]:
 
 def _key_of_source(here: LedgerPlace, old: LedgerStore, *, is_unsealed: bool) -> LedgerKey:
     if is_unsealed and not os.path.lexists(here.key):
-        return fresh_key()
+        return new_key()
     return key_of(here, old)
 
 

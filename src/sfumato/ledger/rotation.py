@@ -11,7 +11,7 @@ from sfumato.ledger.core.replay import Replay
 from sfumato.ledger.core.store import IndexEntry, Record, StoreBatch, WriteTransaction
 from sfumato.ledger.core.windows import SystemClock
 from sfumato.ledger.keeping.follower import Follower, encode_snapshot, follow
-from sfumato.ledger.keeping.key import LedgerKey, announce, fresh_key, settle
+from sfumato.ledger.keeping.key import LedgerKey, announce, new_key, settle
 from sfumato.ledger.keeping.seals import IndexDigest, Seal, encode_seal, index_entry_to, names_of
 from sfumato.ledger.locations import open_ledger, place_of
 from sfumato.ledger.reading.verification import StrictReplay
@@ -23,7 +23,8 @@ def rotate_key(location: str | os.PathLike[str]) -> LedgerKey:
     """Seal a ledger with another key from now on; whoever has the old one can forge nothing any more.
 
     Entries and stored answers stay as they are. Fingerprints of data go on with the secret that the ledger had first.
-    Processes that have the ledger open refuse it at once, and have to open it again.
+    Processes that have the ledger open refuse it at once, and have to open it again. If a secret store gives keys, the
+    new one is the one that it gives besides the old one.
 
     Raises:
         LedgerError: There is no such ledger, or its key is gone.
@@ -31,7 +32,7 @@ def rotate_key(location: str | os.PathLike[str]) -> LedgerKey:
     """
     place = place_of(location)
     with open_ledger(location, must_exist=True) as ledger:
-        old, new = ledger.key, ledger.key.successor()
+        old, new = ledger.key, new_key(ledger.key)
         ledger.verify()
     with closing(place.open_store(must_exist=True)) as store, store.transaction() as transaction:
         follower = Follower(old)
@@ -61,7 +62,7 @@ def declare_all_spent(location: str | os.PathLike[str], *, reason: str) -> tuple
     place = place_of(location)
     if os.path.lexists(place.key):
         raise LedgerError(str(place.key), "exists; only a lost key closes all accounts. Leave --lost out")
-    new = fresh_key()
+    new = new_key()
     with closing(place.open_store(must_exist=True)) as store:
         store.check()
         with store.transaction() as transaction:

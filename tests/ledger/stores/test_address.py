@@ -44,7 +44,10 @@ def test_the_longest_name_is_a_name():
     assert len(address_of(f"{PLACE}?ledger={55 * 'x'}").schema) == 63
 
 
-def test_what_is_no_address_is_refused():
+@pytest.mark.parametrize(
+    "location", ["postgresql://keeper:secret@[::1/books", "postgresql://keeper:se/secret@db/books"]
+)
+def test_what_is_no_address_is_refused(location):
     with pytest.raises(ParameterError, match="must be like") as caught:
-        address_of("postgresql://keeper:secret@[::1/books")
+        address_of(location)
     assert "secret" not in str(caught.value)

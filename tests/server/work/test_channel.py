@@ -20,6 +20,7 @@ from sfumato.errors import (
 )
 from sfumato.ledger.keeping.key import fresh_key
 from sfumato.server.work.channel import RETRY_AFTER, Line, failure, opened, read, sealed, written
+from sfumato.version import __version__
 
 CANARY = "canary-1414213562"
 
@@ -132,7 +133,30 @@ def test_a_line_enters_once_and_says_which_dataset(tmp_path):
         line.enter()
         line.enter()
         assert line.run({"one": 1}) == line.run({"two": 2}) == {"answered": True}
-    assert heard == [written({"enter": "people"}), written({"one": 1}), written({"two": 2})]
+    assert heard == [written({"enter": "people", "version": __version__}), written({"one": 1}), written({"two": 2})]
+
+
+def test_a_worker_of_another_version_lets_nobody_in_and_nothing_is_charged(tmp_path):
+    with answering(tmp_path, {"renewed": True}) as (line, _), pytest.raises(BusyError, match="nothing was charged"):
+        line.enter()
+
+
+def test_a_worker_that_is_gone_before_it_gives_a_place_is_asked_again(tmp_path):
+    place = tmp_path / "worker.sock"
+    with Listener(str(place), family="AF_UNIX") as listener:
+
+        def listen():
+            listener.accept().close()
+            with listener.accept() as connection:
+                connection.recv_bytes()
+                connection.send_bytes(written({"in": True}))
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        line = Line(place, "people", patience=60)
+        line.enter()
+        line.close()
+        thread.join()
 
 
 def test_whoever_waits_for_an_answer_does_something_meanwhile(tmp_path):

@@ -141,7 +141,7 @@ def test_nobody_enters_before_the_dataset_is_open():
     actor.may_open.clear()
     stage = Stage(actor)
     stage.queue.start()
-    assert stage.queue.enter() == {"closed": True}
+    assert stage.queue.enter() == {"renewed": True}
     actor.may_open.set()
     until(lambda: stage.queue.enter() == {"in": True})
     stage.queue.stop()

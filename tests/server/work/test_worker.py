@@ -7,7 +7,7 @@ import signal
 import socket
 import struct
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 
@@ -44,7 +44,7 @@ def opened(file, *names):
             stack.callback(line.close)
             try:
                 line.enter()
-            except UnavailableError:
+            except (BusyError, UnavailableError):
                 return False
             return True
 
@@ -316,8 +316,13 @@ def test_a_dataset_that_cannot_be_opened_is_tried_again_and_others_go_on(tmp_pat
     with working(file) as (_, gateway):
         gateway.view().query("SELECT COUNT(*) AS n FROM people").release(epsilon=1)
         line = gateway.datasets.line("others", patience=0)
+
+        def is_refused():
+            with suppress(BusyError):  # as long as it was not tried
+                line.enter()
+
         with pytest.raises(UnavailableError):
-            line.enter()
+            until(is_refused)
         (tmp_path / "others.parquet").write_bytes(content)
         opened(file, "others")
 

@@ -117,6 +117,23 @@ class DeclaredSpending:
         return ApproxEvent(self.spent.epsilon, self.spent.delta)
 
 
+def declarations(spent: Sequence[str]) -> dict[str, PureDP | ApproxDP]:
+    """What was spent by each account since a backup, from options.
+
+    Raises:
+        ParameterError: One is no account with an amount.
+
+    Example:
+        >>> {account: str(cost) for account, cost in declarations(["ann=0.3", "ann=0.2", "bob=1,1e-6"]).items()}
+        {'ann': 'ε 0.5', 'bob': 'ε 1, δ 1e-06'}
+    """
+    found: dict[str, PureDP | ApproxDP] = {}
+    for one in map(_declaration, spent):
+        before = found.get(one.account, PureDP(0))
+        found[one.account] = guarantee(before.epsilon + one.spent.epsilon, before.delta + one.spent.delta)
+    return found
+
+
 def restored(location: str, *, spent: Sequence[str], reason: str) -> None:
     """Charge the declared spending, and write a checkpoint of this copy."""
     if not reason.strip():

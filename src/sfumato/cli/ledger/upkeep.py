@@ -18,6 +18,7 @@ from sfumato.ledger.core.entry import Committed, Entry
 from sfumato.ledger.keeping.attachments import Attachment, Attachments, attachments_in, removed
 from sfumato.ledger.keeping.checkpoint_files import CheckpointFile
 from sfumato.ledger.keeping.checkpoints import encode_checkpoint
+from sfumato.ledger.keeping.key import holds_secret
 from sfumato.ledger.keeping.noting import send
 from sfumato.ledger.locations import LedgerPlace, open_ledger, place_of
 from sfumato.ledger.migration import migrate
@@ -113,7 +114,11 @@ def move(source: str, destination: str, *, is_unsealed: bool) -> None:
         )  # fmt: skip
     copied = f"{counted(found.length, 'entry', 'entries')} and {counted(found.attachments, 'file')} of large answers"
     typer.echo(f"{copied}, copied and verified; head {found.head}")
-    typer.echo(f"Its key is {place_of(destination).key}. Back it up, and let nobody else read it.")
+    file = place_of(destination).key
+    if holds_secret(file):
+        typer.echo(f"Its key is {file}. Back it up, and let nobody else read it.")
+    else:
+        typer.echo(f"Its key is given as before; {file} has its name.")
     if is_unsealed:
         typer.echo("The old entries had no seal, so anybody who could write them could have lowered the spending.")
         typer.echo("Compare the output of `sfumato ledger show` with your own records.")
@@ -127,7 +132,11 @@ def rotate(location: str, *, is_lost: bool, reason: str) -> None:
             typer.echo(printable(f"{account}: closed, because its remaining budget cannot be proved"))
     else:
         rotate_key(location)
-    typer.echo(f"The ledger is sealed with the new key {place_of(location).key}. Back it up, apart from the ledger.")
+    file = place_of(location).key
+    if holds_secret(file):
+        typer.echo(f"The ledger is sealed with the new key {file}. Back it up, apart from the ledger.")
+    else:
+        typer.echo(f"The ledger is sealed with the new key that was given; {file} has its name.")
     typer.echo("Reopen the ledger in every process that had it open. Remove copies with the old key: they still work.")
 
 

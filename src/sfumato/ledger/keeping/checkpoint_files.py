@@ -55,6 +55,11 @@ class CheckpointFile:
         self._known: dict[str, Checkpoint] = {}
 
     @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
+    @property
     def where(self) -> str:
         """The path, as a ledger remembers it; of the file beside it no path, as both move together."""
         return BESIDE if self._path == self._beside else str(self._path)

@@ -46,6 +46,8 @@ def address_of(location: str) -> LedgerAddress:
         parts = urlsplit(location)
     except ValueError:
         raise ParameterError("ledger", "postgresql:…", _FORM) from None
+    if "@" in parts.path:  # behind a password with a slash in it, which would be taken for a host
+        raise ParameterError("ledger", "postgresql:…", f"{_FORM}; write / and @ of a password as %2F and %40")
     user, _, host = parts.netloc.rpartition("@")
     place = f"{user.partition(':')[0]}@{host}" if user else host
     shown = urlunsplit((parts.scheme, place, parts.path, "", ""))

@@ -119,18 +119,23 @@ def create_app(gateway: Gateway) -> FastAPI:
     return app
 
 
-def serve(config: str, listening: socket.socket) -> None:
+def serve(config: str, listening: socket.socket, *, heir: int | None = None) -> None:
     """Serve a curator on a socket until this process is told to end.
 
     Args:
         config: The curator's file.
         listening: The socket; several gateways may have the same.
+        heir: A pipe through which it says its version once it is ready, if it is to take another one's place.
     """
     write_no_core()
     curator = load_curator(config)
     curator.make_state()
     log_in_json(curator.log_level)
-    server_of(Gateway(curator, _ledger(curator), Database(curator.database))).run(sockets=[listening])
+    server = server_of(Gateway(curator, _ledger(curator), Database(curator.database)))
+    if heir is not None:  # whoever connects from now on waits until it accepts, which it soon does
+        os.write(heir, f"{__version__}\n".encode())
+        os.close(heir)
+    server.run(sockets=[listening])
 
 
 def server_of(gateway: Gateway) -> uvicorn.Server:
@@ -160,8 +165,9 @@ def _ledger(curator: Curator) -> Ledger:
 
 
 if __name__ == "__main__":
-    descriptor = int(sys.argv[2])
-    os.set_inheritable(descriptor, False)
+    descriptor, heir = int(sys.argv[2]), int(sys.argv[4]) if sys.argv[4:] else None
+    for inherited in (descriptor, *(() if heir is None else (heir,))):
+        os.set_inheritable(inherited, False)
     if sys.argv[3:]:
         end_with_parent(int(sys.argv[3]), lambda: os.kill(os.getpid(), signal.SIGTERM))
-    serve(str(Path(sys.argv[1]).absolute()), socket.socket(fileno=descriptor))
+    serve(str(Path(sys.argv[1]).absolute()), socket.socket(fileno=descriptor), heir=heir)

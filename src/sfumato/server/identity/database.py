@@ -75,7 +75,7 @@ class Database:
     """
 
     def __init__(self, location: str, *, now: Callable[[], datetime] = utc_now) -> None:
-        url = _url_of(location)
+        url = url_of(location)
         self.name, self.now = url.render_as_string(hide_password=True), now
         self._kind = url.get_backend_name()
         if self._kind == "sqlite":
@@ -195,7 +195,12 @@ class Database:
             raise DatabaseError(self.name, requirement) from None
 
 
-def _url_of(location: str) -> URL:
+def url_of(location: str) -> URL:
+    """A location, taken apart.
+
+    Raises:
+        DatabaseError: It is of no kind known here; it is not shown, as it may hold a password.
+    """
     with suppress(ArgumentError, ValueError):
         url = make_url(location)
         is_file = url.drivername == "sqlite" and url.database not in (None, "", ":memory:") and not url.query

@@ -23,6 +23,7 @@ from sfumato.errors import (
     UnavailableError,
 )
 from sfumato.ledger.keeping.key import LedgerKey
+from sfumato.version import __version__
 
 if TYPE_CHECKING:
     Pipe: TypeAlias = Connection[Any, Any]
@@ -35,8 +36,12 @@ MAX_MESSAGE: Final = 2**24
 RETRY_AFTER: Final = 2
 """After how many seconds whoever found a queue full may try again."""
 
+RENEWED_AFTER: Final = 5
+"""After how many seconds whoever found a worker of another version may try again: clients then do so for 25 seconds."""
+
 _FIRST_PAUSE: Final = 0.01
-PATIENCE: Final = 3.0
+_LONGEST_PAUSE: Final = 0.3
+PATIENCE: Final = 10.0
 """For how many seconds a worker that does not listen may just be starting again."""
 
 _ERRORS: Final[Mapping[str, tuple[Callable[..., SfumatoError], tuple[str, ...]]]] = {
@@ -116,19 +121,33 @@ class Line:
         """Take a place in the queue of the dataset; nothing happens if this line has one.
 
         Raises:
-            BusyError: Too many wait.
+            BusyError: Too many wait, or that process is of another version, begins or ends.
             UnavailableError: The process with the data is not there, or cannot open the dataset.
         """
-        if self._connection is not None:
-            return
-        self._connection = self._connected()
-        answer = self._heard({"enter": self._dataset})
-        if answer.get("in") is True:
-            return
-        self.close()
-        if answer.get("busy") is True:
-            raise BusyError("queries wait for this dataset", RETRY_AFTER)
-        raise UnavailableError
+        if self._connection is None and (refusal := self._refusal()):
+            self.close()
+            if refusal.get("renewed") is True:
+                raise BusyError("queries while the server is renewed", RENEWED_AFTER)
+            if refusal.get("busy") is True:
+                raise BusyError("queries wait for this dataset", RETRY_AFTER)
+            raise UnavailableError
+
+    def _refusal(self) -> dict[str, Any]:
+        """What is said to who asks for a place; nothing if they have it.
+
+        A worker that does not listen, or is gone before it gives a place, may be one that is started again.
+        """
+        end, pause = time.monotonic() + self._patience, _FIRST_PAUSE
+        while True:
+            try:
+                self._connection = Client(str(self._socket), family="AF_UNIX")
+                answer = self._heard({"enter": self._dataset, "version": __version__})
+                return {} if answer.get("in") is True else answer | {"in": False}
+            except (OSError, UnavailableError):
+                if time.monotonic() >= end:
+                    raise UnavailableError from None
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
     def run(
         self, message: Mapping[str, Any], *, meanwhile: Callable[[], object] = lambda: None, every: float | None = None
@@ -157,17 +176,6 @@ class Line:
             with suppress(OSError):
                 self._connection.close()
             self._connection = None
-
-    def _connected(self) -> Pipe:
-        end, pause = time.monotonic() + self._patience, _FIRST_PAUSE
-        while True:
-            try:
-                return Client(str(self._socket), family="AF_UNIX")
-            except OSError:
-                if time.monotonic() >= end:
-                    raise UnavailableError from None
-            time.sleep(pause)
-            pause *= 2
 
     def _heard(
         self, message: Mapping[str, Any], meanwhile: Callable[[], object] = lambda: None, every: float | None = None

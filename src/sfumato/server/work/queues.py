@@ -6,6 +6,8 @@ the data if it was because of a query; that one also gets the message again, as 
 """
 
 import logging
+import math
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import get_context
@@ -21,6 +23,10 @@ from sfumato.server.work.channel import MAX_MESSAGE, Pipe, failure, read
 _LOG: Final = logging.getLogger("sfumato.worker")
 _SECONDS_TO_OPEN: Final = 600.0
 _FIRST_PAUSE: Final = 0.5
+_LOOK: Final = 0.01
+_SILENCE: Final = 1.0
+"""Within so many seconds whoever takes a place has charged and sent a ticket."""
+
 _LONGEST_PAUSE: Final = 30.0
 _GRACE: Final = 5.0
 """A query that takes too long ends by itself; only what does not is ended from here, so many seconds later."""
@@ -152,7 +158,8 @@ class DatasetQueue:
         self._tasks: Queue[Task | None] = Queue()
         self._changed = Condition()
         self._inside = self._publishers = 0
-        self._is_open = False
+        self._is_open = self._has_tried = self._is_leaving = False
+        self._unanswered, self._spoken = 0, -math.inf
         self._is_over = Event()
         self._child: Child | None = None
         self._next: Child | None = None
@@ -166,15 +173,20 @@ class DatasetQueue:
     def enter(self) -> dict[str, Any]:
         """Take a place, if there is one and the dataset is open; while a version is published, wait for that.
 
+        Whoever comes too early or too late hears that they may soon come again.
+
         A process that died is replaced meanwhile, and whoever enters waits in the queue: when it died may tell of rows.
         """
         with self._changed:
             self._changed.wait_for(lambda: not self._publishers or self._is_over.is_set(), _PATIENCE)
+            if self._is_leaving or not self._has_tried:
+                return {"renewed": True}
             if not self._is_open:
                 return {"closed": True}
             if self._publishers or self._inside >= self._work.queue:
                 return {"busy": True}
             self._inside += 1
+            self._spoken = time.monotonic()
         return {"in": True}
 
     def leave(self) -> None:
@@ -208,7 +220,28 @@ class DatasetQueue:
             if self._is_over.is_set():
                 return failure(UnavailableError())
             self._tasks.put(task)
-        return task.answer()
+            self._unanswered += 1
+        try:
+            return task.answer()
+        finally:
+            with self._changed:
+                self._unanswered -= 1
+                self._spoken = time.monotonic()
+
+    def finish(self, last: float) -> None:
+        """Let nobody in any more, and end once all who sent a message are answered, or a moment has come.
+
+        Args:
+            last: That moment, by `time.monotonic`.
+        """
+        with self._changed:
+            self._is_leaving = True
+        while (now := time.monotonic()) < last:
+            with self._changed:  # who has a place and is silent was answered, or has charged nothing yet
+                if not self._unanswered and not (self._inside and now < self._spoken + _SILENCE):
+                    break
+            time.sleep(_LOOK)
+        self.stop()
 
     def stop(self) -> None:
         """End after the message that is being done; those that wait fail."""
@@ -247,7 +280,7 @@ class DatasetQueue:
             self._opening = child = self._started()
         reason = _NO_ROOM if child is None else child.wait()
         with self._changed:
-            self._opening, self._is_open = None, reason is None
+            self._opening, self._has_tried, self._is_open = None, True, reason is None
             if reason is None:
                 self._child = child
         if reason is None:

@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections import OrderedDict
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -23,12 +24,16 @@ from sfumato.server.config import Curator, load_curator
 from sfumato.server.serve import end_with_parent, write_no_core
 from sfumato.server.work.channel import MAX_MESSAGE, Pipe, read, written
 from sfumato.server.work.queues import DatasetQueue
+from sfumato.version import __version__
 
 _MOST_OUTSIDE: Final = 128
 """How many connections may be in no queue yet."""
 
 _SECONDS_FOR_A_LOCK: Final = 5.0
 _PAUSE: Final = 0.1
+_SECONDS_TO_FINISH: Final = 25.0
+"""For so long queries that have a place are answered, once it is to end."""
+
 _ENVIRONMENT: Final = {
     # Forks have no thread but one: so the server of forks must have none that loaded libraries start.
     "OPENBLAS_NUM_THREADS": "1",
@@ -71,12 +76,13 @@ class Worker:
         Thread(target=self._listen, name="sfumato listens", daemon=True).start()
 
     def stop(self) -> None:
-        """Listen no more, and end all processes that were started, each after what it is doing."""
+        """Listen no more, and end all processes that were started, each after what has a place in its queue."""
         self._is_over.set()
         self._place.unlink(missing_ok=True)
         _hang_up(self._listening)
         self._listening.close()
-        stopping = [Thread(target=queue.stop) for queue in self._queues.values()]
+        last = time.monotonic() + _SECONDS_TO_FINISH
+        stopping = [Thread(target=queue.finish, args=(last,)) for queue in self._queues.values()]
         for thread in stopping:
             thread.start()
         for thread in stopping:
@@ -103,13 +109,16 @@ class Worker:
         connection = Connection(os.dup(accepted.fileno()))
         with accepted, connection, suppress(EOFError, OSError, TicketError):
             try:
-                wanted = read(connection.recv_bytes(MAX_MESSAGE)).get("enter")
+                asked = read(connection.recv_bytes(MAX_MESSAGE))
             finally:
                 with self._lock:
                     self._outside.pop(accepted, None)
+            wanted = asked.get("enter")
             queue = self._queues.get(wanted) if isinstance(wanted, str) else None
-            if queue is None:
-                connection.send_bytes(written({"closed": True}))
+            if asked.get("version", __version__) != __version__:  # it could not read the ticket, which is charged
+                connection.send_bytes(written({"renewed": True, "version": __version__}))
+            elif queue is None:
+                connection.send_bytes(written({"closed": True, "version": __version__}))
             else:
                 _serve(connection, queue)
 
