@@ -4,6 +4,7 @@ What decides whether a change may land tries the same examples each time, whatev
 looks for new ones.
 """
 
+import atexit
 import gc
 import os
 from collections.abc import Generator
@@ -103,5 +104,6 @@ def _in_order(items: list[pytest.Item]) -> list[pytest.Item]:
 
 
 def pytest_sessionfinish() -> None:
-    """What the tests started ends with them. What was collected stays frozen: pytest looks for garbage five times."""
+    """What the tests started ends with them, and last of all what was collected, as pytest looks for garbage before."""
     AT_END.close()
+    atexit.register(gc.unfreeze)
