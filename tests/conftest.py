@@ -4,6 +4,7 @@ What decides whether a change may land tries the same examples each time, whatev
 looks for new ones.
 """
 
+import atexit
 import gc
 import os
 from collections.abc import Generator
@@ -21,6 +22,8 @@ settings.register_profile("whole", settings.get_profile("same"), max_examples=20
 settings.register_profile("new", deadline=None, max_examples=200)
 settings.register_profile("mutants", settings.get_profile("whole"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("whole" if FULL_SIZE else "same")
+
+_OF_SERVERS = ("tests/attacks_on_servers/", "tests/client/", "tests/server/")
 
 
 @pytest.fixture
@@ -68,7 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests get their marks. Those of Spark come first, so that one process has them all, with one Spark."""
+    """Tests get their marks, and their order."""
     slow = slow_functions()
     for item in items:
         if function_of(item.nodeid) in slow:
@@ -85,10 +88,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left = {item for item in items if item.nodeid not in part and not item.get_closest_marker("mutation")}
         config.hook.pytest_deselected(items=list(left))
         items[:] = [item for item in items if item not in left]
-    items.sort(key=lambda item: "spark" not in item.nodeid)
+    items[:] = _in_order(items)
+
+
+def _in_order(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Where several processes share the tests, the first one begins with those of Spark, and the second one with those
+    of servers: so one process has all of a kind, with one Spark or one server; and what servers wait for is waited for
+    while `make test` has other checks to do. Each process gets as many tests, one after the other in this order.
+    """
+    spark = [item for item in items if "spark" in item.nodeid]
+    servers = [item for item in items if item.nodeid.startswith(_OF_SERVERS) and "spark" not in item.nodeid]
+    others = [item for item in items if not item.nodeid.startswith(_OF_SERVERS) and "spark" not in item.nodeid]
+    before = max(0, len(items) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) - len(spark))
+    return [*spark, *others[:before], *servers, *others[before:]]
 
 
 def pytest_sessionfinish() -> None:
-    """What the tests started ends with them, and what is left is garbage again."""
+    """What the tests started ends with them, and last of all what was collected, as pytest looks for garbage before."""
     AT_END.close()
-    gc.unfreeze()
+    atexit.register(gc.unfreeze)

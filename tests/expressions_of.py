@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
+from functools import cache
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -83,8 +84,9 @@ _VALUES: Final = _CELLS | {
 }
 
 
+@cache
 def cells(kind):
-    """Cells of a kind, some of them NULL."""
+    """Cells of a kind, some of them NULL; the same strategy each time, because a new one is prepared anew."""
     return st.none() | _CELLS[kind]
 
 
@@ -93,9 +95,20 @@ def rows(columns=COLUMNS):
     return st.fixed_dictionaries({name: cells(kind) for name, kind in columns.items()})
 
 
+@cache
 def literals(kind):
     """Constants of a kind, as `facts_of` tells it."""
     return _VALUES[kind].map(Literal)
+
+
+@cache
+def _leaves(kind):
+    return literals(kind) | st.just(Null(kind))
+
+
+@cache
+def _place(number):
+    return st.sampled_from(range(number))
 
 
 def _whole(least, most):
@@ -218,13 +231,13 @@ class _Drawing:
         memory, which what ran before decides, and with it which examples are tried.
         """
         among = list(options)
-        return among[self.draw(st.sampled_from(range(len(among))))]
+        return among[self.draw(_place(len(among)))]
 
     def leaf(self, kind):
         own = [ColumnRef(name) for name, column_kind in self.columns.items() if column_kind is kind]
         if own and self.pick(range(5)) < 3:
             return self.pick(own)
-        return self.draw(literals(kind) | st.just(Null(kind)))
+        return self.draw(_leaves(kind))
 
     def call(self, kind, depth):
         function, *arguments = self.pick(CALLS[kind] + (INEXACT if self.inexact and kind is Kind.FLOAT else []))

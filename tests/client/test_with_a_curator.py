@@ -1,13 +1,9 @@
 """The client asks the server itself: gateway, worker and child, over a socket, with the keys that the demo prints."""
 
 import asyncio
-import re
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
+from tests.server.demonstrated import demo
 
 import sfumato as sf
 from sfumato.errors import (
@@ -21,30 +17,11 @@ from sfumato.errors import (
 from sfumato.session.releases.documents import encode_release
 
 BY_SEX = "SELECT sex, COUNT(*) AS n FROM adult GROUP BY sex"
-SECONDS = 60
-
-
-@pytest.fixture(scope="module")
-def demo():
-    """The address of a demo, and the keys of the people in it."""
-    command = [sys.executable, "-m", "sfumato", "serve", "--demo", "--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    lines, end = [], time.monotonic() + SECONDS
-    while not any("sfumato query --url" in line for line in lines) and time.monotonic() < end:
-        lines.append(process.stdout.readline())
-    shown = "".join(lines)
-    yield (
-        re.search(r"http://127\.0\.0\.1:\d+", shown)[0],
-        dict(re.findall(r"^  (\w+) .* (sfk_\w+)$", shown, re.MULTILINE)),
-    )
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=SECONDS)
 
 
 @pytest.fixture
-def ann(demo):
-    url, keys = demo
-    with sf.connect(url, token=keys["ann"]) as session:
+def ann():
+    with sf.connect(demo().url, token=demo().keys["ann"]) as session:
         yield session
 
 
@@ -85,16 +62,15 @@ def test_batches_targets_and_what_is_free(ann):
     assert ann.spent == before
 
 
-def test_the_account_and_the_label(ann, demo):
+def test_the_account_and_the_label(ann):
     assert ann.account_name == "adult/ann"
     assert ann.budget == sf.ApproxDP(5, "1e-6")
     assert ann.label["account"] == "adult"
-    url, keys = demo
-    with sf.connect(url, token=keys["olga"]) as owner:
+    with sf.connect(demo().url, token=demo().keys["olga"]) as owner:
         assert owner.account("ann").spent == ann.spent
 
 
-def test_errors_are_the_librarys_own(ann, demo):
+def test_errors_are_the_librarys_own(ann):
     with pytest.raises(BudgetExceededError) as told:
         ann.sql("SELECT AVG(age) AS a FROM adult", epsilon=6)
     assert told.value.requested == sf.PureDP(6)
@@ -104,18 +80,15 @@ def test_errors_are_the_librarys_own(ann, demo):
         ann.sql("SELECT AVG(nothing) AS a FROM adult", epsilon=1)
     with pytest.raises(NotFoundError):
         ann.fetch("another")
-    url, keys = demo
     with pytest.raises(NotAuthenticatedError):
-        sf.connect(url, token="sfk_" + "0" * 81)
-    with sf.connect(url, token=keys["olga"]) as owner, pytest.raises(ForbiddenError):
+        sf.connect(demo().url, token="sfk_" + "0" * 81)
+    with sf.connect(demo().url, token=demo().keys["olga"]) as owner, pytest.raises(ForbiddenError):
         owner.sql(BY_SEX, epsilon="0.1")
 
 
-def test_many_wait_at_once(demo):
-    url, keys = demo
-
+def test_many_wait_at_once():
     async def ask():
-        async with await sf.connect_async(url, token=keys["bob"]) as session:
+        async with await sf.connect_async(demo().url, token=demo().keys["bob"]) as session:
             people = await session.table()
             asked = [people.where(people.age > age).agg(n=sf.count()) for age in range(20, 30)]
             return await asyncio.gather(*(one.release(epsilon="0.1") for one in asked))

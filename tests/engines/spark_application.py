@@ -21,7 +21,11 @@ from sfumato.engines.spark.session import STARTED, OwnSession, found_java
 MASTER = "local[2,3]"
 """Two tasks at a time; each may fail twice."""
 
-JAVA = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+JAVA = (
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC "
+    "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
+"""What is run once or twice is compiled quickly, and classes of Spark itself are taken for whole."""
 
 _OF_JAVA_ITSELF = ("C1 ", "C2 ", "VM ", "GC ")
 

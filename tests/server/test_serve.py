@@ -205,24 +205,44 @@ def test_the_end_of_a_parent_is_heard():
 # All of them
 
 
-@contextmanager
-def serving(folder, **options):
-    """A supervisor with all its processes, and its address."""
-    file = curator_file(folder, **options)
-    command = [sys.executable, "-m", "sfumato", "serve", "--config", str(file)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    below = set()
-    try:
-        url = re.search(r"http://\S+", process.stdout.readline())[0]
-        until(lambda: is_ready(url))
-        below = processes_below(process.pid)
-        yield process, url
-    finally:
-        process.terminate()
-        process.communicate(timeout=SECONDS)
-        for one in below:
-            if is_alive(one):
-                os.kill(one, signal.SIGKILL)
+class Served:
+    """A supervisor with its processes, for several tests; one that a test has ended is started anew for the next.
+
+    Args:
+        folder: Where its files are made.
+    """
+
+    def __init__(self, folder):
+        self._file = curator_file(folder, top="gateways = 2")
+        self.process = self.url = None
+
+    def running(self):
+        """Its process, once everything can be asked."""
+        if self.process is not None and self.process.poll() is not None:
+            self.end()
+        if self.process is None:
+            command = [sys.executable, "-m", "sfumato", "serve", "--config", str(self._file)]
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            self.url = re.search(r"http://\S+", self.process.stdout.readline())[0]
+        until(lambda: is_ready(self.url))
+        return self.process
+
+    def end(self):
+        if self.process is not None:
+            below = processes_below(self.process.pid)
+            self.process.terminate()
+            self.process.communicate(timeout=SECONDS)
+            self.process = None
+            for one in below:
+                if is_alive(one):
+                    os.kill(one, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    served = Served(tmp_path_factory.mktemp("curator"))
+    yield served
+    served.end()
 
 
 def is_ready(url):
@@ -234,55 +254,56 @@ def is_ready(url):
 
 def of_module(process_id, module):
     """The processes below one that run a module."""
-    return [one for one in processes_below(process_id) if module in name_of(one)]
+    return {one for one in processes_below(process_id) if module in name_of(one)}
 
 
-def test_all_end_when_it_is_told_to(tmp_path):
-    with serving(tmp_path, top="gateways = 2") as (process, _):
-        left = processes_below(process.pid)
-        assert len(of_module(process.pid, "gateway.app")) == 2
-        process.terminate()
-        assert process.wait(SECONDS) == 0
-        until(lambda: not any(map(is_alive, left)))
+def test_only_gateways_have_the_socket_on_which_clients_connect(served):
+    process = served.running()
+    port = f"{int(served.url.rpartition(':')[2]):04X}"
+    line = next(line for line in Path("/proc/net/tcp").read_text().splitlines() if f"0100007F:{port} 00000000" in line)
+    listening = f"socket:[{line.split()[9]}]"
+    having = {one for one in processes_below(process.pid) if listening in files_of(one)}
+    assert having == of_module(process.pid, "gateway.app")
+    assert len(having) == 2
 
 
-def test_all_end_when_it_is_killed(tmp_path):
-    with serving(tmp_path) as (process, url):
-        left = processes_below(process.pid)
-        assert len(left) >= 5
-        process.kill()
-        process.wait()
-        until(lambda: not any(map(is_alive, left)))
-        assert not is_ready(url)
+def test_gateways_load_no_engine(served):
+    process = served.running()
+    gateways, workers = (of_module(process.pid, module) for module in ("gateway.app", "work.worker"))
+    assert (len(gateways), len(workers)) == (2, 1)
+    for one in (process.pid, *gateways, *workers):
+        assert not re.search(r"duckdb|libarrow", Path(f"/proc/{one}/maps").read_text())
 
 
 @pytest.mark.parametrize("module", ["gateway.app", "work.worker"])
-def test_who_is_killed_is_started_again(tmp_path, module):
-    with serving(tmp_path) as (process, url):
-        (first,) = of_module(process.pid, module)
-        below = processes_below(first)
-        os.kill(first, signal.SIGKILL)
-        until(lambda: not any(map(is_alive, below)))
-        until(lambda: [one for one in of_module(process.pid, module) if one != first])
-        until(lambda: is_ready(url))
+def test_who_is_killed_is_started_again(served, module):
+    process = served.running()
+    before = of_module(process.pid, module)
+    below = set().union(*map(processes_below, before))
+    for one in before:
+        os.kill(one, signal.SIGKILL)
+    until(lambda: not any(map(is_alive, below)))
+    until(lambda: len(of_module(process.pid, module) - before) == len(before))
+    until(lambda: is_ready(served.url))
 
 
-def test_only_gateways_have_the_socket_on_which_clients_connect(tmp_path):
-    with serving(tmp_path) as (process, url):
-        port = f"{int(url.rpartition(':')[2]):04X}"
-        line = next(
-            line for line in Path("/proc/net/tcp").read_text().splitlines() if f"0100007F:{port} 00000000" in line
-        )
-        listening = f"socket:[{line.split()[9]}]"
-        having = {one for one in processes_below(process.pid) if listening in files_of(one)}
-        assert having == set(of_module(process.pid, "gateway.app"))
+def test_all_end_when_it_is_told_to(served):
+    process = served.running()
+    left = processes_below(process.pid)
+    assert len(of_module(process.pid, "gateway.app")) == 2
+    process.terminate()
+    assert process.wait(SECONDS) == 0
+    until(lambda: not any(map(is_alive, left)))
 
 
-def test_gateways_load_no_engine(tmp_path):
-    with serving(tmp_path) as (process, _):
-        (gateway,) = of_module(process.pid, "gateway.app")
-        for one in (process.pid, gateway, *of_module(process.pid, "work.worker")):
-            assert not re.search(r"duckdb|libarrow", Path(f"/proc/{one}/maps").read_text())
+def test_all_end_when_it_is_killed(served):
+    process = served.running()
+    left = processes_below(process.pid)
+    assert len(left) >= 6
+    process.kill()
+    process.wait()
+    until(lambda: not any(map(is_alive, left)))
+    assert not is_ready(served.url)
 
 
 def files_of(process_id):

@@ -152,7 +152,7 @@ def test_ids_in_text_meet_those_that_are_stored_as_numbers(engine, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
-def test_databases_that_hold_ids_as_text_lose_nobody():
+def test_postgres_and_spark_with_ids_as_text_lose_nobody():
     data = pa.table({"id": list(map(str, SMALL)), "v": [1] * 40})
     with opened(server().url(table=server().load(data))) as session:
         assert counts(session) == [40] * 3

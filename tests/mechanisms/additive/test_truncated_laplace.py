@@ -153,7 +153,7 @@ def test_parameters_outside_are_refused_by_name(wrong):
 
 def test_a_support_that_is_too_large_is_refused():
     with pytest.raises(ParameterError, match="larger than 2\\^60"):
-        TruncatedLaplace(linf_sensitivity=2**49, epsilon=1, delta=Fraction(1, 10**2000))
+        TruncatedLaplace(linf_sensitivity=2**50, epsilon=1, delta=Fraction(1, 10**1000))
 
 
 @pytest.mark.parametrize("exact", [Secret(42), np.int64(42), 42])

@@ -3,6 +3,7 @@
 import time
 from datetime import date, datetime
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -67,6 +68,7 @@ NEAR = {
 """Constants that values are near to."""
 
 
+@cache
 def constants(kind):
     """Constants to compare with; numbers mixed, some of them written with a point."""
     if kind not in NUMBERS:
@@ -76,6 +78,7 @@ def constants(kind):
     return literals(Kind.INTEGER) | literals(Kind.FLOAT) | whole.map(Fraction).map(Literal) | as_float
 
 
+@cache
 def operands(kind):
     """Columns, and functions of them of which the argument is narrowed too."""
     own = [ColumnRef(name) for name, of in COLUMNS.items() if of is kind]
@@ -119,13 +122,20 @@ CONDITIONS = st.recursive(
 )  # fmt: skip
 
 
+@cache
+def near(kind):
+    """Cells, of numbers such as are near to constants too."""
+    if kind not in NUMBERS:
+        return cells(kind)
+    return cells(kind) | st.sampled_from([float(one) if kind is Kind.FLOAT else int(one) for one in NEAR[kind]])
+
+
 @st.composite
 def rows(draw):
     """Rows of anything, of which numbers are often near to what conditions compare them with."""
     row = {}
     for name, kind in COLUMNS.items():
-        near = st.sampled_from([float(one) if kind is Kind.FLOAT else int(one) for one in NEAR.get(kind, (0,))])
-        cell = draw(cells(kind) | near if kind in NUMBERS else cells(kind))
+        cell = draw(near(kind))
         row[name] = SOMETHING[kind] if cell is None and not KNOWN[name].nullable else cell
     return row
 

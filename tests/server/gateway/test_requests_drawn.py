@@ -5,10 +5,8 @@ somebody who may do what they want to.
 """
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from schemathesis.checks import CHECKS, not_a_server_error
 from tests.server.gateway.interface import DATASET, DOORS, MATRIX
 from tests.sizes import FULL_SIZE
 
@@ -23,6 +21,8 @@ OTHERS_NOTICE = ("/versions", "/close", "/acknowledgments")
 
 @pytest.fixture(scope="module")
 def schema(beside):
+    import schemathesis  # half a second, which all processes of tests would spend that only collect this file
+
     with beside.client() as client:
         return schemathesis.openapi.from_url(str(client.base_url.join("/v1/openapi.json")))
 
@@ -31,9 +31,12 @@ def schema(beside):
     ("method", "path"), [*MATRIX, *(("GET", path) for path in sorted(DOORS))], ids=lambda part: part
 )
 def test_no_request_is_answered_by_a_defect_or_by_what_is_not_documented(beside, schema, method, path):
+    from schemathesis import GenerationMode
+    from schemathesis.checks import CHECKS, not_a_server_error
+
     checks = [check for check in CHECKS.get_all() if getattr(check, "__name__", "") in WITH]
     assert not_a_server_error in checks
-    modes = [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE]
+    modes = [GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
     drawn = st.one_of([schema[path][method].as_strategy(generation_mode=mode) for mode in modes])
 
     @given(case=drawn, person=st.sampled_from(["admin", "olga", "ann", "cem"]), is_known=st.booleans())

@@ -7,7 +7,11 @@ import signal
 import socket
 import struct
 import time
+<<<<<<< HEAD
 from contextlib import ExitStack, contextmanager, suppress
+=======
+from contextlib import ExitStack, closing, contextmanager
+>>>>>>> mine
 from pathlib import Path
 from threading import Thread
 
@@ -101,12 +105,52 @@ class Asked:
         return self.outcome[0]
 
 
+FORKS = ("first", "second", "third")
+"""Datasets that one test asks, once: their processes have drawn no noise before."""
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
     """A worker for the tests that kill nothing."""
-    file = curator_file(tmp_path_factory.mktemp("curator"), "people", "others", queue=3, memory=2**28)
-    with working(file, "people", "others") as (process, gateway):
+    file = curator_file(tmp_path_factory.mktemp("curator"), "people", "others", *FORKS, queue=3, memory=2**28)
+    with working(file, "people", "others", *FORKS) as (process, gateway):
         yield process, gateway
+
+
+class Lasting:
+    """A worker for tests that kill something; one that has ended is started anew for the next test.
+
+    Args:
+        file: The curator's file.
+    """
+
+    def __init__(self, file):
+        self._file, self._stack, self._process, self._gateway = file, ExitStack(), None, None
+
+    def running(self, *, is_resumed=True):
+        """Its process, and a gateway's half, once the data can be asked; or be it suspended."""
+        if self._process is None or self._process.poll() is not None:
+            self._stack.close()
+            self._process, self._gateway = self._stack.enter_context(working(self._file))
+        if is_resumed and self._gateway.ledger.is_suspended("people"):
+            self._gateway.ledger.resume_account("people", reason="another test")
+        return self._process, self._gateway
+
+    def close(self):
+        self._stack.close()
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory):
+    with closing(Lasting(curator_file(tmp_path_factory.mktemp("curator")))) as lasting:
+        yield lasting
+
+
+@pytest.fixture(scope="module")
+def padded(tmp_path_factory):
+    """One whose queries take so long that something can be killed meanwhile."""
+    with closing(Lasting(curator_file(tmp_path_factory.mktemp("curator"), **PADDED))) as lasting:
+        yield lasting
 
 
 COUNTED = "SELECT COUNT(*) AS n FROM people WHERE age > {}"
@@ -296,14 +340,11 @@ def files_of(process_id):
     return found
 
 
-def test_forks_do_not_draw_the_same_noise(tmp_path):
-    file = curator_file(tmp_path, "people", "others", "more")
-    names = ("people", "others", "more")
-    with working(file, *names) as (_, gateway):
-        drawn = [
-            gateway.view(name).query("SELECT COUNT(*) AS n FROM people").release(epsilon="0.00001") for name in names
-        ]
-        assert len({one.records()[0]["n"] for one in drawn}) == 3
+def test_forks_do_not_draw_the_same_noise(served):
+    drawn = [
+        served[1].view(name).query("SELECT COUNT(*) AS n FROM people").release(epsilon="0.00001") for name in FORKS
+    ]
+    assert len({one.records()[0]["n"] for one in drawn}) == 3
 
 
 # Datasets that cannot be opened
@@ -330,61 +371,99 @@ def test_a_dataset_that_cannot_be_opened_is_tried_again_and_others_go_on(tmp_pat
 # Kills
 
 
-def test_who_is_killed_between_queries_is_replaced_and_nothing_is_suspended(tmp_path):
-    with working(curator_file(tmp_path)) as (process, gateway):
-        child = child_of(process.pid)
-        os.kill(child, signal.SIGKILL)
-        answer = Asked(gateway, COUNTED.format(1), epsilon=1).over()
-        assert answer.receipt.spent is not None
-        assert not gateway.ledger.is_suspended("people")
-        assert child_of(process.pid) != child
+def test_who_is_killed_between_queries_is_replaced_and_nothing_is_suspended(lasting):
+    process, gateway = lasting.running()
+    child = child_of(process.pid)
+    os.kill(child, signal.SIGKILL)
+    answer = Asked(gateway, COUNTED.format(1), epsilon=1).over()
+    assert answer.receipt.spent is not None
+    assert not gateway.ledger.is_suspended("people")
+    assert child_of(process.pid) != child
+
+
+def test_who_is_killed_after_an_answer_has_given_it(lasting):
+    process, gateway = lasting.running()
+    first = Asked(gateway, COUNTED.format(2), epsilon=1).over()
+    os.kill(child_of(process.pid), signal.SIGKILL)
+    again = gateway.view().query(COUNTED.format(2)).release(epsilon=1)
+    assert (again.records(), again.reused) == (first.records(), True)
+    assert not gateway.ledger.is_suspended("people")
+
+
+def test_logs_say_nothing_of_data_or_queries(lasting):
+    process, gateway = lasting.running()
+    Asked(gateway, f"SELECT COUNT(*) AS n FROM people WHERE name = '{CANARY}'", epsilon=1).over()
+    os.kill(child_of(process.pid), signal.SIGKILL)
+    Asked(gateway, COUNTED.format(3), epsilon=1).over()
+    process.terminate()
+    log = process.communicate()[1].decode()
+    assert "dataset people is open" in log
+    assert CANARY not in log
+    assert "SELECT" not in log
 
 
 def is_running(gateway):
     return gateway.curator.mark("people").read_bytes().strip()
 
 
-def test_who_is_killed_over_a_query_suspends_the_data_and_the_query_is_unavailable(tmp_path):
-    with working(curator_file(tmp_path, **PADDED)) as (process, gateway):
-        asked = Asked(gateway, COUNTED.format(1), epsilon=1)
-        until(lambda: is_running(gateway))
-        os.kill(child_of(process.pid), signal.SIGKILL)
-        begun = time.monotonic()
-        assert type(asked.over()) is UnavailableError
-        assert time.monotonic() - begun > 0.4  # it comes no sooner than an answer
-        assert gateway.ledger.is_suspended("people")
-        assert str(gateway.ledger.spent("people")) == "ε 1"
-        gateway.ledger.resume_account("people", reason="a test")
-        until(lambda: not isinstance(Asked(gateway, COUNTED.format(1), epsilon=1).over(), UnavailableError))
+def test_who_is_killed_over_a_query_suspends_the_data_and_the_query_is_unavailable(padded):
+    process, gateway = padded.running()
+    before = gateway.ledger.spent("people").epsilon
+    asked = Asked(gateway, COUNTED.format(1), epsilon=1)
+    until(lambda: is_running(gateway))
+    os.kill(child_of(process.pid), signal.SIGKILL)
+    begun = time.monotonic()
+    assert type(asked.over()) is UnavailableError
+    assert time.monotonic() - begun > 0.4  # it comes no sooner than an answer
+    assert gateway.ledger.is_suspended("people")
+    assert gateway.ledger.spent("people").epsilon == before + 1
+    gateway.ledger.resume_account("people", reason="a test")
+    until(lambda: not isinstance(Asked(gateway, COUNTED.format(1), epsilon=1).over(), UnavailableError))
 
 
-def test_who_is_killed_after_an_answer_has_given_it(tmp_path):
-    with working(curator_file(tmp_path)) as (process, gateway):
-        asked = Asked(gateway, COUNTED.format(1), epsilon=1)
-        first = asked.over()
-        os.kill(child_of(process.pid), signal.SIGKILL)
-        again = gateway.view().query(COUNTED.format(1)).release(epsilon=1)
-        assert (again.records(), again.reused) == (first.records(), True)
-        assert not gateway.ledger.is_suspended("people")
+def test_a_query_is_finished_when_its_worker_is_killed_and_no_process_is_left(padded):
+    process, gateway = padded.running()
+    before = gateway.ledger.spent("people").epsilon
+    asked = Asked(gateway, COUNTED.format(2), epsilon=1)
+    until(lambda: is_running(gateway))
+    left = processes_below(process.pid)
+    process.kill()
+    assert type(asked.over()) is UnavailableError
+    process.wait()
+    until(lambda: not any(map(is_alive, left)))
+    assert is_running(gateway) == b""
+    assert not gateway.ledger.is_suspended("people")
+    _, gateway = padded.running(is_resumed=False)
+    assert gateway.view().query(COUNTED.format(2)).release(epsilon=1).reused
+    assert gateway.ledger.spent("people").epsilon == before + 1
 
 
-def test_a_query_is_finished_when_its_worker_is_killed_and_no_process_is_left(tmp_path):
-    file = curator_file(tmp_path, **PADDED)
-    with working(file) as (process, gateway):
-        asked = Asked(gateway, COUNTED.format(1), epsilon=1)
-        until(lambda: is_running(gateway))
-        left = processes_below(process.pid)
-        process.kill()
-        assert type(asked.over()) is UnavailableError
-        process.wait()
-        until(lambda: not any(map(is_alive, left)))
-        assert is_running(gateway) == b""
-        assert not gateway.ledger.is_suspended("people")
-        with program(WORKER, file):
-            opened(file)
-            again = gateway.view().query(COUNTED.format(1)).release(epsilon=1)
-            assert again.reused
-            assert str(gateway.ledger.spent("people")) == "ε 1"
+def test_all_killed_over_a_query_suspend_the_data_at_the_next_start(padded):
+    process, gateway = padded.running()
+    asked = Asked(gateway, COUNTED.format(3), epsilon=1)
+    until(lambda: is_running(gateway))
+    child = child_of(process.pid)
+    process.kill()
+    os.kill(child, signal.SIGKILL)
+    process.wait()
+    assert type(asked.over()) is UnavailableError
+    _, gateway = padded.running(is_resumed=False)
+    assert gateway.ledger.is_suspended("people")
+
+
+def test_the_end_waits_for_the_query_that_is_run_and_leaves_no_process(padded):
+    process, gateway = padded.running()
+    asked = Asked(gateway, COUNTED.format(4), epsilon=1)
+    until(lambda: is_running(gateway))
+    left = processes_below(process.pid)
+    for one in left | {process.pid}:  # as a system does that ends a service
+        if "resource_tracker" not in name_of(one):
+            os.kill(one, signal.SIGTERM)
+    process.wait(20)
+    until(lambda: not any(map(is_alive, left)))
+    assert asked.over().records()
+    assert not gateway.ledger.is_suspended("people")
+    assert not gateway.curator.socket.exists()
 
 
 def test_a_worker_that_starts_while_the_old_process_runs_waits_for_it(tmp_path):
@@ -402,36 +481,6 @@ def test_a_worker_that_starts_while_the_old_process_runs_waits_for_it(tmp_path):
             assert gateway.view().query(COUNTED.format(1)).release(epsilon=1).reused
 
 
-def test_all_killed_over_a_query_suspend_the_data_at_the_next_start(tmp_path):
-    file = curator_file(tmp_path, **PADDED)
-    with working(file) as (process, gateway):
-        asked = Asked(gateway, COUNTED.format(1), epsilon=1)
-        until(lambda: is_running(gateway))
-        child = child_of(process.pid)
-        process.kill()
-        os.kill(child, signal.SIGKILL)
-        process.wait()
-        assert type(asked.over()) is UnavailableError
-        with program(WORKER, file):
-            opened(file)
-            assert gateway.ledger.is_suspended("people")
-
-
-def test_the_end_waits_for_the_query_that_is_run_and_leaves_no_process(tmp_path):
-    with working(curator_file(tmp_path, **PADDED)) as (process, gateway):
-        asked = Asked(gateway, COUNTED.format(1), epsilon=1)
-        until(lambda: is_running(gateway))
-        left = processes_below(process.pid)
-        for one in left | {process.pid}:  # as a system does that ends a service
-            if "resource_tracker" not in name_of(one):
-                os.kill(one, signal.SIGTERM)
-        process.wait(20)
-        until(lambda: not any(map(is_alive, left)))
-        assert asked.over().records()
-        assert not gateway.ledger.is_suspended("people")
-        assert not gateway.curator.socket.exists()
-
-
 def test_a_second_worker_of_the_same_folder_is_refused(served, monkeypatch):
     curator = served[1].curator
     monkeypatch.setattr(worker, "_SECONDS_FOR_A_LOCK", 0.1)
@@ -446,15 +495,3 @@ def test_a_folder_with_a_path_that_is_too_long_for_a_socket_is_refused(tmp_path)
     file = curator_file(folder)
     with pytest.raises(ParameterError, match="at most 90 bytes"):
         Worker(load_curator(file), file).start()
-
-
-def test_logs_say_nothing_of_data_or_queries(tmp_path):
-    with working(curator_file(tmp_path)) as (process, gateway):
-        Asked(gateway, f"SELECT COUNT(*) AS n FROM people WHERE name = '{CANARY}'", epsilon=1).over()
-        os.kill(child_of(process.pid), signal.SIGKILL)
-        Asked(gateway, COUNTED.format(1), epsilon=1).over()
-        process.terminate()
-        log = process.communicate()[1].decode()
-    assert "dataset people is open" in log
-    assert CANARY not in log
-    assert "SELECT" not in log

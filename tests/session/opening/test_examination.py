@@ -225,7 +225,7 @@ def anywhere(folder, source, **options):
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
-def test_databases_tell_what_files_do(tmp_path):
+def test_postgres_and_spark_tell_what_files_do(tmp_path):
     pq.write_table(ANYWHERE, tmp_path / "t.parquet")
     expected = anywhere(tmp_path, "t.parquet")
     assert [column.missing for column in expected.columns] == [1, 1, 1, 3]
