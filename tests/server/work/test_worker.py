@@ -7,11 +7,7 @@ import signal
 import socket
 import struct
 import time
-<<<<<<< HEAD
-from contextlib import ExitStack, contextmanager, suppress
-=======
-from contextlib import ExitStack, closing, contextmanager
->>>>>>> mine
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 
