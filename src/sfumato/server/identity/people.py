@@ -45,6 +45,7 @@ class Action(StrEnum):
     """Everything that people do with a server; the log of acts has no other words."""
 
     SIGN_IN = "sign_in"
+    SIGN_OUT = "sign_out"
     READ_SELF = "read_self"
     MANAGE_OWN_KEYS = "manage_own_keys"
     READ_SCHEMA = "read_schema"
@@ -95,6 +96,7 @@ def _of(scope: KeyScope, *roles: Role) -> Right:
 RIGHTS: Final[Mapping[Action, Right]] = MappingProxyType(
     {
         Action.READ_SELF: Right(KeyScope.READ, is_for_all=True),
+        Action.SIGN_OUT: Right(KeyScope.READ, is_for_all=True),
         Action.MANAGE_OWN_KEYS: Right(KeyScope.MANAGE, is_for_all=True),
         Action.READ_SCHEMA: _of(KeyScope.READ, *Role),
         Action.READ_RELATIONS: _of(KeyScope.READ, Role.ANALYST),

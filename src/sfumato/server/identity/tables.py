@@ -174,3 +174,15 @@ QUESTIONS: Final = Table(
     Column("at", Moment, nullable=False),
 )
 """Queries that take long: how far one is, the ledger knows."""
+
+SESSIONS: Final = Table(
+    "session",
+    METADATA,
+    Column("hash", Text, primary_key=True),
+    Column("person", Text, ForeignKey("person.name"), nullable=False, index=True),
+    Column("api_key", Text, ForeignKey("api_key.id")),
+    Column("began", Moment, nullable=False),
+    Column("last_used", Moment, nullable=False),
+    Column("ended", Moment),
+)
+"""Whoever has signed in with a browser: keyed hashes of what cookies hold, and with which API key it began, if any."""
