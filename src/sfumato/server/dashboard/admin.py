@@ -13,7 +13,7 @@ from sfumato.server.identity.people import Action, KeyScope, Role
 
 router = APIRouter(route_class=Page, include_in_schema=False)
 
-_COUNTED: Final = re.compile(r'^sfumato_(requests|problems)_total\{(.*)\} ([0-9.e+]+)$', re.MULTILINE)
+_COUNTED: Final = re.compile(r"^sfumato_(requests|problems)_total\{(.*)\} ([0-9.e+]+)$", re.MULTILINE)
 _LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
 
 
@@ -91,9 +91,7 @@ def health(visit: Here) -> Response:
         "log_level": curator.log_level, **{f"limits.{name}": value for name, value in curator.limits},
         **{f"work.{name}": value for name, value in curator.work},
     }  # fmt: skip
-    return visit.page(
-        "health.html", states=states, counts=counts, settings=settings, under_way=gateway.places.count()
-    )
+    return visit.page("health.html", states=states, counts=counts, settings=settings, under_way=gateway.places.count())
 
 
 def _state(visit: Visit, name: str) -> dict[str, Any]:

@@ -78,12 +78,13 @@ def give_role(dataset: str, visit: Here) -> Response:
 
 
 def burn_down(history: dict[str, Any], language: str) -> dict[str, Any]:
-    """What the chart of an account shows: what remained at each moment, as steps."""
-    points = [
-        [point["at"].replace(" UTC", "Z").replace(" ", "T"), main_number(point["remaining"])[1]]
-        for point in history["points"]
-        if point["remaining"] is not None
-    ]
+    """What the chart of an account shows: what remained at each moment; it stays until the next one."""
+    points: list[list[Any]] = []
+    for point in history["points"]:
+        if point["remaining"] is not None:
+            at, remaining = point["at"].replace(" UTC", "Z").replace(" ", "T"), main_number(point["remaining"])[1]
+            points += [[at, points[-1][1]]] if points else []
+            points.append([at, remaining])
     sign = main_number(history["points"][-1]["remaining"])[0] if points else "ε"
     return {"kind": "steps", "points": points, "unit": sign, "language": language}
 

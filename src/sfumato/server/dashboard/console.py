@@ -75,9 +75,8 @@ def send(dataset: str, visit: Here) -> Response:
     outcome: dict[str, Any] = {"problem": None, "estimate": None, "dry": None}
     try:
         if action == "dry-run":
-            outcome["dry"] = [
-                shown_release(one) for one in asking.dry_run(dataset, _ask(visit, dataset, wanted), visit.who)["releases"]
-            ]
+            dry = asking.dry_run(dataset, _ask(visit, dataset, wanted), visit.who)
+            outcome["dry"] = list(map(shown_release, dry["releases"]))
         outcome["estimate"] = _estimate(visit, dataset, wanted)
     except SfumatoError as error:
         outcome["problem"] = str(error)

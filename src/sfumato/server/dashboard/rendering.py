@@ -76,20 +76,21 @@ def number(value: Any) -> str:
     """A number as people read it, with few digits; anything else as it is.
 
     Example:
-        >>> [number(value) for value in (12345.678, "1/3", Fraction(1, 10), 0.00001234, float("inf"), None, "Basel")]
-        ['12\\u202f346', '1/3', '0.1', '1.234e-05', '∞', '–', 'Basel']
+        >>> [number(value) for value in (234.5678, "1/3", Fraction(1, 10), 0.00001234, float("inf"), None, "Basel")]
+        ['234.6', '1/3', '0.1', '1.234e-05', '∞', '–', 'Basel']
     """
     if value is None:
         return "–"
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
         return str(value)
-    size = abs(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return "∞" if value > 0 else "−∞"
+    exactly = float(value)
+    size = abs(exactly)
+    if not math.isfinite(exactly):
+        return "∞" if exactly > 0 else "−∞"
     if size >= _LARGEST or 0 < size < _SMALLEST:
-        return f"{float(value):.{_DIGITS}g}"
+        return f"{exactly:.{_DIGITS}g}"
     whole = len(str(int(size))) if size >= 1 else 0
-    text = f"{float(value):,.{max(0, _DIGITS - whole)}f}"
+    text = f"{exactly:,.{max(0, _DIGITS - whole)}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return text.replace(",", "\u202f").replace("-", "−")
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from io import BytesIO
 from typing import Any, Final
 
+import xlsxwriter
 from fastapi import APIRouter, Response
 
 from sfumato.privacy.codec import encode_guarantee
@@ -30,9 +31,7 @@ def registry(visit: Here, dataset: str = "", find: str = "") -> Response:
     chosen = dataset if dataset in own else (own[0] if own else "")
     known = _all(visit, chosen) if chosen else []
     found = [one for one in reversed(known) if find.lower() in one["question"].lower()]
-    return visit.page(
-        "releases.html", datasets=own, chosen=chosen, find=find, releases=found[:_PAGE], count=len(found)
-    )
+    return visit.page("releases.html", datasets=own, chosen=chosen, find=find, releases=found[:_PAGE], count=len(found))
 
 
 @router.get("/releases/batch")
@@ -66,7 +65,7 @@ def download(release: str, name: str, visit: Here) -> Response:
 def shown_release(document: Any) -> dict[str, Any]:
     """What a page shows of an answer."""
     found = decode_release(document)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"keys": [_key(key) for key in group], "cells": [_cell(one) for one in row]}
         for group, row in zip(found.groups, found.estimates, strict=True)
     ]
@@ -80,8 +79,6 @@ def shown_release(document: Any) -> dict[str, Any]:
 
 def excel(found: Release) -> bytes:
     """An answer as a workbook: texts are never taken for formulas."""
-    import xlsxwriter
-
     out = BytesIO()
     with xlsxwriter.Workbook(out, {"strings_to_formulas": False, "strings_to_urls": False}) as book:
         sheet, bold = book.add_worksheet("answer"), book.add_format({"bold": True})

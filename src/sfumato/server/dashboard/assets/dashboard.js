@@ -12,25 +12,22 @@
 
   const short = new Intl.NumberFormat(document.documentElement.lang, { maximumSignificantDigits: 5 });
 
-  // A point and an interval for each group: the interval is a thin bar from its low to its high end.
+  // A point for each value, and a bar over its interval: stacked on an invisible one, it begins at the low end.
   const intervals = (data) => {
     const names = data.points.map((point) => point[0]);
-    const ends = data.points.map((point) => [point[2], point[3]]);
     const ink = (point) => color(point[4] ? "--chart-noise" : "--chart");
-    const marks = data.points.map((point, place) => [
-      { coord: [place, ends[place][0]], symbol: "rect", symbolSize: [12, 2], lineStyle: { color: ink(point) }, itemStyle: { color: ink(point) } },
-      { coord: [place, ends[place][1]], symbol: "rect", symbolSize: [12, 2] },
-    ]);
-    const reach = ends.flat().concat(0);
+    const isFar = Math.min(...data.points.map((point) => point[2])) > Math.max(...data.points.map((point) => point[3])) / 2;
+    const tilted = names.length > 4 && names.some((name) => name.length > 9);
+    const bar = { type: "bar", animation: false, barWidth: 6, stack: "interval", stackStrategy: "all", silent: true };
     return {
-      xAxis: { type: "category", data: names, ...axes(), splitLine: { show: false }, axisLabel: { color: color("--soft"), interval: names.length > 12 ? "auto" : 0, rotate: names.some((name) => name.length > 9) && names.length > 4 ? 30 : 0, width: 120, overflow: "truncate" } },
-      yAxis: { type: "value", ...axes(), min: Math.min(...reach) < 0 ? undefined : 0, max: (range) => Math.max(range.max, ...reach) },
-      tooltip: { trigger: "axis", renderMode: "richText", formatter: ([one]) => `${names[one.dataIndex]}\n${short.format(data.points[one.dataIndex][1])}   [${ends[one.dataIndex].map((end) => short.format(end)).join(" … ")}]` },
-      series: [{
-        type: "bar", barMaxWidth: 46,
-        data: data.points.map((point) => ({ value: point[1], itemStyle: { color: color(point[4] ? "--warn-soft" : "--chart-soft"), borderRadius: 3 } })),
-        markLine: { animation: false, silent: true, label: { show: false }, lineStyle: { type: "solid", width: 2, color: color("--chart") }, data: marks },
-      }],
+      xAxis: { type: "category", data: names, ...axes(), splitLine: { show: false }, axisLabel: { color: color("--soft"), interval: names.length > 24 ? "auto" : 0, rotate: tilted ? 35 : 0, width: 110, overflow: "truncate" } },
+      yAxis: { type: "value", ...axes(), scale: isFar },
+      tooltip: { trigger: "axis", renderMode: "richText", formatter: ([one]) => { const [name, value, low, high] = data.points[one.dataIndex]; return `${name}\n${short.format(value)}   [${short.format(low)} … ${short.format(high)}]`; } },
+      series: [
+        { ...bar, itemStyle: { color: "transparent" }, data: data.points.map((point) => point[2]) },
+        { ...bar, data: data.points.map((point) => ({ value: point[3] - point[2], itemStyle: { color: ink(point), borderRadius: 2 } })) },
+        { type: "line", animation: false, lineStyle: { opacity: 0 }, symbol: "circle", symbolSize: 9, data: data.points.map((point) => ({ value: point[1], itemStyle: { color: ink(point), borderColor: color("--card"), borderWidth: 1.5 } })) },
+      ],
     };
   };
 
@@ -39,7 +36,7 @@
     yAxis: { type: "value", name: data.unit, min: 0, ...axes() },
     tooltip: { trigger: "axis", renderMode: "richText", valueFormatter: (value) => `${data.unit} ${short.format(value)}` },
     series: [{
-      type: "line", step: "end", symbol: data.points.length > 40 ? "none" : "circle", symbolSize: 6, data: data.points,
+      type: "line", animation: false, symbol: data.points.length > 40 ? "none" : "circle", symbolSize: 6, data: data.points,
       lineStyle: { width: 2, color: color("--chart") }, itemStyle: { color: color("--chart") },
       areaStyle: { color: color("--chart-soft"), opacity: 0.25 },
     }],
@@ -49,11 +46,10 @@
   const dots = (data) => ({
     xAxis: { type: "value", ...axes(), min: data.low, max: data.high, splitLine: { show: false } },
     yAxis: { type: "value", show: false, min: 0, max: data.points.length + 1 },
-    series: [{
-      type: "line", lineStyle: { opacity: 0 }, symbol: "circle", symbolSize: 11, itemStyle: { color: color("--chart"), opacity: 0.75 },
-      data: data.points.map((value, place) => [value, place + 1]),
-      markLine: { silent: true, symbol: "none", label: { color: color("--ink"), formatter: short.format(data.exact) }, lineStyle: { color: color("--warn"), width: 2, type: "solid" }, data: [{ xAxis: data.exact }] },
-    }],
+    series: [
+      { type: "line", animation: false, lineStyle: { opacity: 0 }, symbol: "circle", symbolSize: 11, itemStyle: { color: color("--chart"), opacity: 0.75 }, data: data.points.map((value, place) => [value, place + 1]) },
+      { type: "line", animation: false, symbol: "none", lineStyle: { color: color("--chart-noise"), width: 2 }, data: [[data.exact, 0], [data.exact, data.points.length + 1]] },
+    ],
   });
 
   const kinds = { intervals, steps, dots };
