@@ -11,7 +11,7 @@ from sfumato.server.identity.people import Directory, Grant, KeyScope, Role
 from sfumato.server.identity.sessions import IDLE, LIFE, Sessions
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def people(database):
     directory = Directory(database)
     directory.add("root", is_platform_admin=True)
@@ -22,12 +22,12 @@ def people(database):
 
 
 @pytest.fixture
-def keys(database, people, tmp_path):
+def keys(database, tmp_path):
     return ApiKeys(database, secret=tmp_path / "keys.secret")
 
 
 @pytest.fixture
-def sessions(database, people, tmp_path):
+def sessions(database, tmp_path):
     return Sessions(database, secret=tmp_path / "keys.secret")
 
 

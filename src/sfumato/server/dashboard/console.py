@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Response
 
-from sfumato.errors import ParameterError, SfumatoError
+from sfumato.errors import AccessError, ParameterError, SfumatoError
 from sfumato.noise.entropy import random_bytes
 from sfumato.server.dashboard.home import account_of
 from sfumato.server.dashboard.rendering import main_number, share
@@ -94,6 +94,8 @@ def _run(visit: Visit, dataset: str, wanted: Wanted) -> Response:
         answer = asking.ask_query(
             dataset, _ask(visit, dataset, wanted, epsilon=estimate["epsilon"]), visit.who, wanted.key, None
         )
+    except AccessError:
+        raise
     except SfumatoError as error:
         return _page(visit, dataset, wanted, problem=str(error))
     body = json.loads(bytes(answer.body))

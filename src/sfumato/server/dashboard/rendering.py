@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
-from sfumato.privacy.codec import Json
 from sfumato.server.identity.people import Action, Role
 
 LANGUAGES: Final = ("en", "de")
@@ -124,12 +122,6 @@ def share(part: Any, whole: Any) -> float:
     return min(1.0, max(0.0, value / of))
 
 
-def as_data(value: Json) -> Markup:
-    """JSON inside of a page, which no text in it can end."""
-    text = json.dumps(value, ensure_ascii=True)
-    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))  # noqa: S704 # nothing in it is markup any more
-
-
 @cache
 def assets() -> Mapping[str, bytes]:
     """Scripts, styles and pictures, by name."""
@@ -151,7 +143,7 @@ class Pages:
             loader=FileSystemLoader(FOLDER / "templates"), autoescape=True, undefined=StrictUndefined,
             trim_blocks=True, lstrip_blocks=True,
         )  # fmt: skip
-        self._environment.filters.update(number=number, budget=budget_text, data=as_data)
+        self._environment.filters.update(number=number, budget=budget_text, data=json.dumps)
         self._environment.globals.update(
             asset=asset, share=share, main_number=main_number, Action=Action, Role=Role, languages=LANGUAGES,
             themes=THEMES,

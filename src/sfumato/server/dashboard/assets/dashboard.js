@@ -56,10 +56,8 @@
   const drawn = [];
   const draw = (root) => {
     if (!window.echarts) return;
-    for (const place of root.querySelectorAll(".chart")) {
-      const source = place.querySelector("script");
-      if (!source) continue;
-      const data = JSON.parse(source.textContent);
+    for (const place of root.querySelectorAll("[data-chart]")) {
+      const data = JSON.parse(place.dataset.chart);
       const chart = window.echarts.init(place);
       chart.setOption({ animation: false, textStyle: { fontFamily: "inherit" }, grid: { left: 8, right: 18, top: 28, bottom: 8, containLabel: true }, ...kinds[data.kind](data) });
       drawn.push([chart, data]);
