@@ -3,11 +3,13 @@
 import json
 import re
 import string
+from hashlib import sha256
 from html import unescape
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.meta.repository import ROOT
 
 from sfumato.server.dashboard.learning import WORDS
 from sfumato.server.dashboard.rendering import (
@@ -25,9 +27,9 @@ from sfumato.server.dashboard.rendering import (
 )
 
 TEMPLATES = sorted(FOLDER.rglob("*.html"))
-NAMED = re.compile(r'\bt\(\s*"([a-z_0-9.]+)"(?!\s*~)')
-BUILT = re.compile(r'\bt\(\s*"([a-z_]+\.[a-z_]*)"\s*~')
-CHOSEN = re.compile(r'"((?:about|base|people|keys)\.[a-z_]+)"')
+NAMED = re.compile(r'\bt\(\s*["\x27]([a-z_0-9.]+)["\x27](?!\s*~)')
+BUILT = re.compile(r'\bt\(\s*["\x27]([a-z_]+\.[a-z_]*)["\x27]\s*~')
+CHOSEN = re.compile(r'"((?:about|base|people|keys)\.(?!html)[a-z_]*[a-z])"')
 CHART = Pages()._environment.from_string('<div data-chart="{{ data }}"></div>')
 LARGEST = 600_000
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{7*7}}"
@@ -107,6 +109,12 @@ def test_any_header_of_languages_chooses_one(accepted):
 
 def test_a_text_may_be_filled_with_braces():
     assert "{0} {x}" in translated("en", "home.hello", name="{0} {x}")
+
+
+def test_scripts_of_others_are_what_npm_has():
+    listed = (ROOT / "requirements" / "vendor.sha256").read_text("utf-8").split()
+    for digest, name in zip(listed[::2], listed[1::2], strict=True):
+        assert sha256((FOLDER / "assets" / name).read_bytes()).hexdigest() == digest, name
 
 
 def test_scripts_are_small_and_none_is_fetched_from_elsewhere():

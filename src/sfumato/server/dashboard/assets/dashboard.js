@@ -80,7 +80,8 @@
     const { target } = event;
     if (target.dataset.steps) document.getElementById(`${target.id}-shown`).textContent = `ε ${target.dataset.steps.split(" ")[target.value]}`;
     const way = target.dataset.steps ? "slider" : target.dataset.way;
-    if (way) target.form.querySelector(`[name="way"][value="${way}"]`).checked = true;
+    const choice = way && target.form.querySelector(`[name="way"][value="${way}"]`);
+    if (choice) choice.checked = true;
   }, true);
   document.addEventListener("htmx:afterSettle", (event) => draw(event.target));
   window.addEventListener("resize", again);
