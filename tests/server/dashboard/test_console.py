@@ -99,3 +99,10 @@ def test_queries_are_parted_by_semicolons_at_the_ends_of_lines():
 def test_what_no_form_has_is_taken_for_its_default(visitor, fresh):
     page = words(visitor("ann").post(QUERY, sql=fresh(), way="other", step="99999"))
     assert f"Running it costs ε {STEPS[3]}" in page
+
+
+def test_a_form_keeps_its_key(visitor, fresh):
+    page = visitor("ann").post(QUERY, sql=fresh(), key="kept-key")
+    assert 'name="key" value="kept-key"' in page.text
+    first, second = (visitor("ann").get(QUERY).text for _ in range(2))
+    assert first.partition('name="key" value="')[2][:32] != second.partition('name="key" value="')[2][:32]

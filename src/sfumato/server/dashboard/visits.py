@@ -129,7 +129,7 @@ class Visit:
             found = self.dashboard.sessions.find(self.token)
         except NotAuthenticatedError:
             return
-        self.gateway.rates.hit(f"key {found.principal.key}")
+        self.gateway.rates.hit(f"person {found.principal.name}")
         self.visitor = Visitor(self.gateway, found, self.host)
 
     def require_proof(self) -> None:
