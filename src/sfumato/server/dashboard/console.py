@@ -1,7 +1,7 @@
 """The console: a query beside the schema, with its cost and its error before anything is spent."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from fastapi import APIRouter, Response
@@ -61,9 +61,8 @@ class Wanted:
 def console(dataset: str, visit: Here, sql: str = "") -> Response:
     """The form, with an example for whoever has none."""
     facts = datasets.dataset(dataset, visit.who)
-    wanted = _wanted(visit)
     text = sql or visit.request.query_params.get("sql", "") or _example(facts)
-    return _page(visit, dataset, Wanted(**{**_fields_of(wanted), "text": text}))
+    return _page(visit, dataset, replace(_wanted(visit), text=text))
 
 
 @router.post("/datasets/{dataset}/query")
@@ -144,10 +143,6 @@ def _wanted(visit: Visit) -> Wanted:
         epsilon=form.get("epsilon", "").strip() or "0.1", target=form.get("target", "").strip(),
         column=form.get("column", "").strip(), key=form.get("key", "")[:100] or random_bytes(16).hex(),
     )  # fmt: skip
-
-
-def _fields_of(wanted: Wanted) -> dict[str, Any]:
-    return {name: getattr(wanted, name) for name in Wanted.__dataclass_fields__}
 
 
 def _ask(visit: Visit, dataset: str, wanted: Wanted, *, epsilon: str | None = None) -> Ask:

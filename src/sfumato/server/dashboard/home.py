@@ -24,7 +24,7 @@ _LAST: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class ShownAccount:
     """An account as pages show it.
 
     Attributes:
@@ -88,7 +88,7 @@ def roles(visit: Visit, dataset: str) -> frozenset[Role]:
     return visit.who.principal.roles(dataset)
 
 
-def account_of(visit: Visit, dataset: str, shown: dict[str, Any]) -> Account:
+def account_of(visit: Visit, dataset: str, shown: dict[str, Any]) -> ShownAccount:
     """An account with about how many more queries it can be charged for, each like the last one."""
     charge, principal = None, visit.who.principal
     if principal.account(dataset) == shown["name"] and principal.may(Action.READ_OWN_RELEASES, dataset):
@@ -99,7 +99,7 @@ def account_of(visit: Visit, dataset: str, shown: dict[str, Any]) -> Account:
         queries = None if cost is None else times_within(remaining, cost)
     except (KeyError, SfumatoError):  # they are in different measures
         queries = None
-    return Account(shown=shown, queries=queries, cost=str(charge or _USUAL), is_usual=charge is None)
+    return ShownAccount(shown=shown, queries=queries, cost=str(charge or _USUAL), is_usual=charge is None)
 
 
 def _facts(visit: Visit, name: str) -> dict[str, Any]:

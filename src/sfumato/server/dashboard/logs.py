@@ -51,7 +51,9 @@ def export(visit: Here) -> Response:
     writer, after = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC), 0
     writer.writerow(_FIELDS)
     while page := people.acts(visit.who, after=after, limit=_MOST, dataset=None):
-        writer.writerows([_plain(act[name]) for name in _FIELDS] for act in page)
+        for act in page:
+            texts = (str(act[name]) for name in _FIELDS)
+            writer.writerow([f"'{text}" if text.startswith(_FORMULAS) else text for text in texts])
         after = page[-1]["number"]
     headers = {"Content-Disposition": 'attachment; filename="acts.csv"'}
     return Response(out.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
@@ -80,8 +82,3 @@ def _between(visit: Visit, dataset: str | None, first: int, end: int) -> list[di
         if after >= end - 1:
             break
     return found
-
-
-def _plain(value: Any) -> Any:
-    """Text that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value

@@ -66,7 +66,7 @@ def shown_release(document: Any) -> dict[str, Any]:
     """What a page shows of an answer."""
     found = decode_release(document)
     rows: list[dict[str, Any]] = [
-        {"keys": [_key(key) for key in group], "cells": [_cell(one) for one in row]}
+        {"keys": ["NULL" if key is None else str(key) for key in group], "cells": [_cell(one) for one in row]}
         for group, row in zip(found.groups, found.estimates, strict=True)
     ]
     is_noise = any(cell["is_noise"] for row in rows for cell in row["cells"])
@@ -121,10 +121,6 @@ def _all(visit: Visit, dataset: str) -> list[dict[str, Any]]:
     while page := releases.releases(visit.who, dataset, after=found[-1]["id"] if found else None, limit=1_000):
         found += page
     return found
-
-
-def _key(key: Any) -> str:
-    return "NULL" if key is None else str(key)
 
 
 def _cell(one: Any) -> dict[str, Any]:
