@@ -87,6 +87,8 @@ def test_an_owner_changes_budgets_and_reads_the_log(screen):
     page.wait_for_selector(f"text=What remained of clinic/{name}")
     page.wait_for_selector(".chart canvas")
     olga.looked_at("budgets_dark")
+    page.click("text=Who has a role")
+    olga.looked_at("roles_dark")
     page.click("nav >> text=Log")
     page.wait_for_selector("text=The chain is whole")
     olga.looked_at("log_dark")

@@ -56,6 +56,8 @@ def test_a_larger_budget_waits_for_another_owner(visitor, beside):
 def test_owners_give_and_take_roles(visitor, beside):
     olga = visitor("olga")
     assert olga.post("/datasets/clinic/people", name="cem", role="auditor").status_code == 303
+    assert "cem auditor" in words(olga.get("/datasets/clinic/people"))
+    assert visitor("ann").get("/datasets/clinic/people").status_code == 403
     assert beside.gateway.people.grants("cem")
     assert olga.post("/datasets/clinic/people", name="cem", role="auditor", revoke="yes").status_code == 303
     assert not beside.gateway.people.grants("cem")

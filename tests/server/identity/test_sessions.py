@@ -78,6 +78,14 @@ def test_a_session_that_is_used_lasts_until_it_is_too_old(sessions, clock):
     assert is_over(sessions, token)
 
 
+def test_nothing_is_left_of_sessions_that_are_too_old(sessions, database, clock):
+    sessions.begin("ann")
+    clock.wait(LIFE.total_seconds())
+    sessions.begin("ann")
+    with database.reading() as connection:
+        assert connection.execute(text("SELECT count(*) FROM session")).scalar_one() == 1
+
+
 def test_a_session_that_is_not_used_ends(sessions, clock):
     token = sessions.begin("ann")
     clock.wait(IDLE.total_seconds())

@@ -25,7 +25,7 @@ def budgets(dataset: str, visit: Here, account: str = "") -> Response:
     return visit.page(
         "budgets.html", dataset=dataset, accounts=shown, chosen=wanted, history=history, is_owner=is_owner,
         chart=None if history is None else burn_down(history, visit.look.language), approvals=waiting[::-1],
-        people=people.people_of(dataset, visit.who) if is_owner else [], own=visit.who.principal.name,
+        own=visit.who.principal.name,
     )  # fmt: skip
 
 
@@ -65,6 +65,14 @@ def decide(dataset: str, visit: Here) -> Response:
     return visit.to(_place(dataset, dataset))
 
 
+@router.get("/datasets/{dataset}/people")
+def everybody(dataset: str, visit: Here) -> Response:
+    """Who has which role on the dataset; for owners."""
+    known = people.people_of(dataset, visit.who)
+    own = [account_of(visit, dataset, one) for one in accounts.accounts(dataset, visit.who)]
+    return visit.page("roles.html", dataset=dataset, people=known, accounts=own)
+
+
 @router.post("/datasets/{dataset}/people")
 def give_role(dataset: str, visit: Here) -> Response:
     """Give somebody a role on the dataset, or take it away."""
@@ -74,7 +82,7 @@ def give_role(dataset: str, visit: Here) -> Response:
     else:
         new = built(people.NewGrant, dataset=dataset, role=role, account=visit.form.get("account", ""))
         people.grant(name, new, visit.who)
-    return visit.to(_place(dataset, dataset))
+    return visit.to(f"/datasets/{dataset}/people")
 
 
 def burn_down(history: dict[str, Any], language: str) -> dict[str, Any]:

@@ -6,14 +6,15 @@ with one, the API key. So a session ends at once when somebody signs out, is not
 """
 
 import hmac
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import bindparam, insert, or_, select, update
+from sqlalchemy import bindparam, delete, insert, or_, select, update
 
-from sfumato.errors import NotAuthenticatedError
+from sfumato.errors import DatabaseError, NotAuthenticatedError
 from sfumato.noise.entropy import random_bytes
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.keys import make_secret
@@ -67,12 +68,15 @@ class Sessions:
     def begin(self, person: str, *, api_key: str | None = None) -> str:
         """Begin a session of somebody who has just proved who they are; gives the text of its cookie, this once.
 
+        What is left of sessions that are too old is deleted.
+
         Args:
             person: Who.
             api_key: The id of the API key with which they did, if with one.
         """
         made, now = new_token(), self._database.now()
         with self._database.writing() as connection:
+            connection.execute(delete(SESSIONS).where(SESSIONS.c.began <= now - LIFE))
             connection.execute(
                 insert(SESSIONS).values(
                     hash=self._hash(made), person=person, api_key=api_key, began=now, last_used=now
@@ -127,7 +131,8 @@ class Sessions:
             connection.execute(change.values(ended=self._database.now()))
 
     def _note_use(self, hashed: str, now: datetime) -> None:
-        with self._database.writing() as connection:
+        """Write that a session is used; where that fails it ends sooner, which is no refusal."""
+        with suppress(DatabaseError), self._database.writing() as connection:
             is_old = or_(SESSIONS.c.last_used <= now - _USED_AGAIN, SESSIONS.c.last_used.is_(None))
             connection.execute(update(SESSIONS).where(SESSIONS.c.hash == hashed, is_old).values(last_used=now))
 
