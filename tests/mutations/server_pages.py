@@ -93,7 +93,7 @@ MUTANTS = (
     ),
     Mutant(
         name="much is spent without asking",
-        edits=(("server/dashboard/console.py", '["share"] > _MUCH', '["share"] > 2'),),
+        edits=(("server/dashboard/console.py", 'estimate["share"] > _MUCH', 'estimate["share"] > 2'),),
         tests=(f"{CONSOLE}test_much_is_spent_only_when_it_was_confirmed",),
     ),
     Mutant(

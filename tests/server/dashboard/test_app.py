@@ -25,6 +25,10 @@ def test_assets_are_kept_for_ever_under_an_address_of_their_own(visitor):
     found = nobody.client.get(address)
     assert found.status_code == 200
     assert "immutable" in found.headers["cache-control"]
+    plain = nobody.client.get(address, headers={"Accept-Encoding": "identity"})
+    assert found.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert found.content == plain.content
     assert nobody.client.get("/favicon.ico").headers["content-type"] == "image/svg+xml"
     assert nobody.client.get("/assets/..%2fapp.py").status_code == 404
 

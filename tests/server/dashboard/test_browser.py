@@ -94,6 +94,35 @@ def test_an_owner_changes_budgets_and_reads_the_log(screen):
     olga.looked_at("log_dark")
 
 
+def test_an_owner_gives_a_share_and_what_is_beyond_it_is_refused(screen, beside):
+    olga, name, query = screen("olga"), f"share{next(NUMBERS)}", "/datasets/visits/query"
+    olga.go("/datasets/visits/budgets")
+    olga.page.fill("#name", name)
+    olga.page.fill("#epsilon", "0.25")
+    olga.page.click("button:has-text('Open an account')")
+    olga.page.click("text=Who has a role")
+    olga.page.fill("#person", "cem")
+    olga.page.select_option("#charged", f"visits/{name}")
+    try:
+        olga.page.click("button:has-text('Give the role')")
+        olga.page.wait_for_selector("td >> text=cem")
+        cem = screen("cem")
+        for number in range(3):
+            cem.go(query)
+            cem.page.fill("#sql", f"SELECT COUNT(*) AS n FROM visits WHERE minutes > {number}")
+            cem.page.click("button[value=run]")
+            if number < 2:
+                expect(cem.page.locator("h1")).to_have_text("Spend this much?")
+                cem.looked_at("confirm")
+                cem.page.click("button:has-text('Yes, run it')")
+                cem.page.wait_for_selector("text=Receipt")
+        expect(cem.page.locator("[role=alert]").first).to_contain_text("budget exceeded")
+        cem.wrong.clear()  # the status of a refusal is one that browsers write to their console
+        cem.looked_at("refused")
+    finally:
+        beside.gateway.people.revoke("cem", "visits")
+
+
 def test_an_owner_registers_a_dataset(screen):
     olga = screen("olga")
     page = olga.page

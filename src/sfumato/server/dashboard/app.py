@@ -1,9 +1,11 @@
 """All pages, put beside the routes of the REST interface in one application."""
 
+import gzip
 from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
-from fastapi import APIRouter, FastAPI, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,7 +18,7 @@ from sfumato.server.gateway.access import Gateway
 _TYPES: Final = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 _FOREVER: Final = {
     "Cache-Control": "public, max-age=31536000, immutable", "Cross-Origin-Resource-Policy": "same-origin",
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+    "Vary": "Accept-Encoding", "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
 }  # fmt: skip
 """Addresses of assets change with what they hold. The style is for pictures, which have theirs inside."""
 
@@ -24,18 +26,27 @@ _files = APIRouter(include_in_schema=False)
 
 
 @_files.get("/assets/{name}")
-async def asset(name: str) -> Response:
-    """A script, a style or a picture; all of them are public."""
-    content = assets().get(name)
-    if content is None:
+async def asset(name: str, request: Request) -> Response:
+    """A script, a style or a picture, compressed for browsers that read it so; all of them are public."""
+    if name not in assets():
         raise HTTPException(404, "no such file")
-    return Response(content, media_type=_TYPES[name.rpartition(".")[2]], headers=_FOREVER)
+    is_zipped = "gzip" in request.headers.get("accept-encoding", "")
+    content = _zipped(name) if is_zipped else assets()[name]
+    response = Response(content, media_type=_TYPES[name.rpartition(".")[2]], headers=_FOREVER)
+    if is_zipped:
+        response.headers["Content-Encoding"] = "gzip"
+    return response
 
 
 @_files.get("/favicon.ico")
-async def favicon() -> Response:
+async def favicon(request: Request) -> Response:
     """The picture that browsers show beside the title, where they do not read its address."""
-    return await asset("icon.svg")
+    return await asset("icon.svg", request)
+
+
+@cache
+def _zipped(name: str) -> bytes:
+    return gzip.compress(assets()[name], mtime=0)
 
 
 ROUTERS: Final = (

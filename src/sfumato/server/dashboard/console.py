@@ -88,7 +88,7 @@ def _run(visit: Visit, dataset: str, wanted: Wanted) -> Response:
     """Answer, once a large cost was confirmed; the form comes back with what is wrong with it."""
     try:
         estimate = _estimate(visit, dataset, wanted)
-        if estimate["share"] > _MUCH and visit.form.get("confirmed") != "yes":
+        if not estimate["is_too_much"] and estimate["share"] > _MUCH and visit.form.get("confirmed") != "yes":
             return visit.page("confirm.html", dataset=dataset, wanted=wanted, estimate=estimate)
         answer = asking.ask_query(
             dataset, _ask(visit, dataset, wanted, epsilon=estimate["epsilon"]), visit.who, wanted.key, None

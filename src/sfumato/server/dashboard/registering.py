@@ -170,12 +170,14 @@ def _tried(policy: Policy, visit: Visit) -> dict[str, Any]:
         desk = dry_run_desk(planning)
         with desk.ledger:
             question = AccountView(desk, relations_of(policy)).query(sql)
-            errors = question.error(epsilon=epsilon)
+            errors = question.error(epsilon=epsilon, size=_count(visit, "declared_rows"))
             release = as_made_up(question.release(epsilon=epsilon))
         tried.append(
             {
                 "sql": sql, "answer": shown_release(encode_release(release)),
-                "errors": [{"column": one.column, "half_width": one.half_width} for one in errors],
+                "errors": [
+                    {"column": one.column, "half_width": one.half_width, "assumption": one.assumption} for one in errors
+                ],
             }
         )  # fmt: skip
     return {"tried": tried, "epsilon": float(exact(epsilon, "epsilon")), "parts": _PARTS}
