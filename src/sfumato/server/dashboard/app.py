@@ -1,8 +1,6 @@
 """All pages, put beside the routes of the REST interface in one application."""
 
-import gzip
 from collections.abc import Mapping
-from functools import cache
 from typing import Final
 
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -11,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.server.dashboard import admin, budgets, console, home, learning, logs, registering, results, signing_in
-from sfumato.server.dashboard.rendering import assets
+from sfumato.server.dashboard.rendering import assets, zipped
 from sfumato.server.dashboard.visits import Dashboard
 from sfumato.server.gateway.access import Gateway
 
@@ -31,7 +29,7 @@ async def asset(name: str, request: Request) -> Response:
     if name not in assets():
         raise HTTPException(404, "no such file")
     is_zipped = "gzip" in request.headers.get("accept-encoding", "")
-    content = _zipped(name) if is_zipped else assets()[name]
+    content = zipped(name) if is_zipped else assets()[name]
     response = Response(content, media_type=_TYPES[name.rpartition(".")[2]], headers=_FOREVER)
     if is_zipped:
         response.headers["Content-Encoding"] = "gzip"
@@ -42,11 +40,6 @@ async def asset(name: str, request: Request) -> Response:
 async def favicon(request: Request) -> Response:
     """The picture that browsers show beside the title, where they do not read its address."""
     return await asset("icon.svg", request)
-
-
-@cache
-def _zipped(name: str) -> bytes:
-    return gzip.compress(assets()[name], mtime=0)
 
 
 ROUTERS: Final = (

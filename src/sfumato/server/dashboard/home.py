@@ -68,9 +68,7 @@ def dataset(dataset: str, visit: Here) -> Response:
 @router.post("/datasets/{dataset}/versions")
 def publish(dataset: str, visit: Here) -> Response:
     """Answer from data of a new version."""
-    sent = built(
-        datasets.Version, data_version=visit.form.get("data_version", ""), reason=visit.form.get("reason", "")
-    )  # fmt: skip
+    sent = built(datasets.Version, data_version=visit.form.get("data_version", ""))
     datasets.publish(dataset, sent, visit.who)
     return visit.to(f"/datasets/{dataset}")
 

@@ -1,5 +1,6 @@
 """How pages are made: templates that escape all that they show, one catalog of texts, and how numbers are written."""
 
+import gzip
 import json
 import math
 import tomllib
@@ -127,6 +128,12 @@ def assets() -> Mapping[str, bytes]:
     """Scripts, styles and pictures, by name."""
     found = sorted(path for path in (FOLDER / "assets").iterdir() if path.suffix in {".js", ".css", ".svg"})
     return {path.name: path.read_bytes() for path in found}
+
+
+@cache
+def zipped(name: str) -> bytes:
+    """The same, compressed."""
+    return gzip.compress(assets()[name], mtime=0)
 
 
 @cache
