@@ -20,7 +20,6 @@ _USUAL: Final = PureDP("0.1")
 """The cost of a query where nobody has asked one yet."""
 
 _NEARLY: Final = 0.8
-_LAST: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +89,8 @@ def account_of(visit: Visit, dataset: str, shown: dict[str, Any]) -> ShownAccoun
     """An account with about how many more queries it can be charged for, each like the last one."""
     charge, principal = None, visit.who.principal
     if principal.account(dataset) == shown["name"] and principal.may(Action.READ_OWN_RELEASES, dataset):
-        known = releases.releases(visit.who, dataset, limit=_LAST)
-        charge = decode_guarantee(known[-1]["guarantee"]) if known else None
+        known = releases.latest(visit.who, dataset, limit=1)
+        charge = decode_guarantee(known[0]["guarantee"]) if known else None
     remaining, cost = limits(decode_budget(shown["remaining"])), limits(charge or _USUAL)
     try:
         queries = None if cost is None else times_within(remaining, cost)

@@ -21,16 +21,17 @@ router = APIRouter(route_class=Page, include_in_schema=False)
 _MOST_BARS: Final = 60
 _MOST_OF_A_BATCH: Final = 100
 _PAGE: Final = 50
+_SEARCHED: Final = 500
 _EXCEL: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
 @router.get("/releases")
 def registry(visit: Here, dataset: str = "", find: str = "") -> Response:
-    """All answers that were shown to one's account, the latest first."""
+    """The answers that one's account was shown last, the latest first; others have their address still."""
     own = [name for name in visit.gateway.curator.datasets if visit.who.principal.account(name)]
     chosen = dataset if dataset in own else (own[0] if own else "")
-    known = _all(visit, chosen) if chosen else []
-    found = [one for one in reversed(known) if find.lower() in one["question"].lower()]
+    known = releases.latest(visit.who, chosen, limit=_SEARCHED) if chosen else []
+    found = [one for one in known if find.lower() in one["question"].lower()]
     return visit.page("releases.html", datasets=own, chosen=chosen, find=find, releases=found[:_PAGE], count=len(found))
 
 
@@ -113,14 +114,6 @@ def _write(sheet: Any, line: int, place: int, value: Any) -> None:
 
 def _document(visit: Visit, name: str) -> Any:
     return json.loads(bytes(releases.release(name, visit.who).body))
-
-
-def _all(visit: Visit, dataset: str) -> list[dict[str, Any]]:
-    """All releases of an account, as the interface lists them by pages."""
-    found: list[dict[str, Any]] = []
-    while page := releases.releases(visit.who, dataset, after=found[-1]["id"] if found else None, limit=1_000):
-        found += page
-    return found
 
 
 def _cell(one: Any) -> dict[str, Any]:
