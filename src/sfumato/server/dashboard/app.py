@@ -8,7 +8,18 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sfumato.server.dashboard import admin, budgets, console, home, learning, logs, registering, results, signing_in
+from sfumato.server.dashboard import (
+    admin,
+    budgets,
+    console,
+    home,
+    learning,
+    logs,
+    providers,
+    registering,
+    results,
+    signing_in,
+)
 from sfumato.server.dashboard.rendering import assets, zipped
 from sfumato.server.dashboard.visits import Dashboard
 from sfumato.server.gateway.access import Gateway
@@ -43,8 +54,8 @@ async def favicon(request: Request) -> Response:
 
 
 ROUTERS: Final = (
-    _files, signing_in.router, home.router, budgets.router, console.router, results.router, logs.router, admin.router,
-    learning.router, registering.router,
+    _files, signing_in.router, providers.router, home.router, budgets.router, console.router, results.router,
+    logs.router, admin.router, learning.router, registering.router,
 )  # fmt: skip
 """All pages."""
 

@@ -1,4 +1,4 @@
-"""Sign in by an API key, sign out, and choose a language and colors."""
+"""Sign in by an API key, sign out, and choose a language and colors; `providers` signs in at providers."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from limits.strategies import MovingWindowRateLimiter
 
 from sfumato.errors import ForbiddenError, NotAuthenticatedError
 from sfumato.server.dashboard.rendering import LANGUAGES, THEMES
-from sfumato.server.dashboard.visits import Here, Page, local
+from sfumato.server.dashboard.visits import Here, Page, Visit, local
 from sfumato.server.gateway.problems import TooFastError
 from sfumato.server.identity.acts import Act, ActOutcome
 from sfumato.server.identity.people import Action
@@ -28,7 +28,7 @@ def form(visit: Here, next: str = "/") -> Response:  # noqa: A002 # its name in 
     """The form; whoever has signed in goes on."""
     if visit.visitor is not None:
         return visit.to(local(next))
-    return visit.page("sign_in.html", next=local(next), is_wrong=False)
+    return _form(visit, target=local(next), is_wrong=False)
 
 
 @router.post("/sign-in")
@@ -43,7 +43,7 @@ def sign_in(visit: Here) -> Response:
     except NotAuthenticatedError:
         _mistaken.hit(_MISTAKES, address)
         gateway.acts.record(Act(person="", action=Action.SIGN_IN, outcome=ActOutcome.REFUSED), wait=False)
-        return visit.page("sign_in.html", status=401, next=target, is_wrong=True)
+        return _form(visit, target=target, is_wrong=True)
     principal.require(Action.READ_SELF)  # a key that may read nothing has no use for pages
     if visit.visitor is not None:
         visit.dashboard.sessions.end(visit.token)
@@ -57,13 +57,13 @@ def sign_in(visit: Here) -> Response:
 @router.post("/sign-out")
 def sign_out(visit: Here) -> Response:
     """End this session, or all sessions of whoever has it."""
-    is_everywhere = "everywhere" in visit.form
+    is_everywhere, provider = "everywhere" in visit.form, visit.who.provider
     with visit.who.doing(Action.SIGN_OUT, target="everywhere" if is_everywhere else "") as doing:
         if is_everywhere:
             visit.dashboard.sessions.end_all(doing.principal.name)
         else:
             visit.dashboard.sessions.end(visit.token)
-    response = visit.to("/sign-in")
+    response = visit.to(f"/signed-out/{provider}" if provider else "/sign-in")
     response.delete_cookie(visit.dashboard.cookie, path="/", secure=visit.dashboard.is_secure, httponly=True)
     return response
 
@@ -82,3 +82,9 @@ def preferences(visit: Here) -> Response:
             name, chosen, max_age=_YEAR, path="/", secure=visit.dashboard.is_secure, httponly=True, samesite="lax"
         )
     return response
+
+
+def _form(visit: Visit, *, target: str, is_wrong: bool) -> Response:
+    providers = [client.provider for client in visit.dashboard.providers.values()]
+    status = 401 if is_wrong else 200
+    return visit.page("sign_in.html", status=status, next=target, is_wrong=is_wrong, providers=providers)

@@ -5,7 +5,7 @@ send. A form is taken only if it has the proof that a page of this session sent;
 """
 
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from fastapi import Depends, Request, Response
@@ -19,7 +19,13 @@ from sfumato.errors import ForbiddenError, NotAuthenticatedError, ParameterError
 from sfumato.server.dashboard.rendering import LANGUAGES, THEMES, Look, Pages, language_of
 from sfumato.server.gateway.access import Caller, Gateway
 from sfumato.server.gateway.problems import status_of
+from sfumato.server.identity.attempts import Attempts
 from sfumato.server.identity.sessions import Sessions, SignedIn, new_token
+from sfumato.server.identity.vouching import Vouching
+from sfumato.server.providers import Provider
+
+if TYPE_CHECKING:
+    from sfumato.server.identity.oidc import OpenIDProvider
 
 HEADERS: Final = {
     "Cache-Control": "no-store",
@@ -40,7 +46,9 @@ PROOF: Final = "proof"
 _Model = TypeVar("_Model", bound=BaseModel)
 _COOKIE: Final = "sfumato"
 _MOST_FIELDS: Final = 1_000
-_OPEN: Final = frozenset({"/sign-in", "/preferences"})
+_OPEN: Final = frozenset(
+    {"/sign-in", "/sign-in/{provider}", "/sign-in/{provider}/back", "/signed-out/{provider}", "/preferences"}
+)
 """Pages for whoever has not signed in."""
 
 
@@ -56,6 +64,7 @@ class Visitor(Caller):
     def __init__(self, gateway: Gateway, signed_in: SignedIn, host: str) -> None:
         super().__init__(gateway, "", host)
         self.principal, self.display_name = signed_in.principal, signed_in.display_name
+        self.provider = signed_in.provider
 
 
 class Dashboard:
@@ -67,9 +76,14 @@ class Dashboard:
 
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
-        self.sessions = Sessions(gateway.database, secret=gateway.curator.secret)
+        curator = gateway.curator
+        self.sessions = Sessions(gateway.database, secret=curator.secret)
+        self.attempts = Attempts(gateway.database, secret=curator.secret)
+        self.vouching = Vouching(gateway.database, gateway.acts)
+        self.providers = clients_of(curator.providers, curator.public_url)
         self.pages = Pages()
-        self.is_secure = gateway.curator.tls is not None or gateway.curator.insecure
+        is_public = curator.public_url is not None and curator.public_url.startswith("https:")
+        self.is_secure = curator.tls is not None or curator.insecure or is_public
 
     @property
     def cookie(self) -> str:
@@ -123,12 +137,19 @@ class Visit:
         """Whether only a part of the page is wanted, to be put into one that is shown."""
         return self.request.headers.get("hx-request") == "true"
 
+    @property
+    def is_from_here(self) -> bool:
+        """Whether a page of this server or its reader asks, as far as the browser says, and no other site."""
+        return self.request.headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
+
     def find(self) -> None:
         """Find out who has signed in, and count the request."""
         try:
             found = self.dashboard.sessions.find(self.token)
         except NotAuthenticatedError:
             return
+        if found.provider and found.provider not in self.dashboard.providers:
+            return  # the curator's file does not name it any more
         self.gateway.rates.hit(f"person {found.principal.name}")
         self.visitor = Visitor(self.gateway, found, self.host)
 
@@ -138,8 +159,11 @@ class Visit:
         Raises:
             ForbiddenError: The proof is missing or another's, or the browser says that another site sent it.
         """
-        is_ours = self.request.headers.get("sec-fetch-site", "same-origin") in {"same-origin", "none"}
-        if not is_ours or self.is_new or not self.dashboard.sessions.is_proved(self.token, self.form.get(PROOF, "")):
+        if (
+            not self.is_from_here
+            or self.is_new
+            or not self.dashboard.sessions.is_proved(self.token, self.form.get(PROOF, ""))
+        ):
             raise ForbiddenError("send a form", "open the page again, and send it from there")
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
@@ -168,6 +192,15 @@ class Visit:
         template = "parts/problem.html" if self.is_partial else "problem.html"
         status = status_of(error).value
         return self.page(template, status=200 if self.is_partial else status, problem=str(error), status_shown=status)
+
+
+def clients_of(providers: Mapping[str, Provider], public_url: str | None) -> "dict[str, OpenIDProvider]":
+    """What asks each provider; where there is none, nothing of it is loaded."""
+    if not providers or public_url is None:
+        return {}
+    from sfumato.server.identity.oidc import OpenIDProvider  # noqa: PLC0415 # 20 MB that few servers need
+
+    return {name: OpenIDProvider(provider, public_url) for name, provider in providers.items()}
 
 
 def local(path: str) -> str:

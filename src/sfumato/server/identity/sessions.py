@@ -3,6 +3,7 @@
 The text has 256 bits and is made when somebody has signed in, never taken from a request: nobody can have another
 person sign in to a session that they know. Each request looks its session up, with the person and, if they signed in
 with one, the API key. So a session ends at once when somebody signs out, is not active any more, or revokes the key.
+Whoever signed in at a provider has no key; the keys that they make end, as nothing else tells when they have left.
 """
 
 import hmac
@@ -27,6 +28,9 @@ IDLE: Final = timedelta(minutes=30)
 LIFE: Final = timedelta(hours=12)
 """A session is never older."""
 
+KEYS: Final = timedelta(days=30)
+"""An API key that is made in a session without one ends after so long."""
+
 _USED_AGAIN: Final = timedelta(minutes=1)
 _LENGTH: Final = 64
 _FOUND: Final = (
@@ -48,10 +52,12 @@ class SignedIn:
     Attributes:
         principal: Who, with the scopes of the API key with which they signed in; without one they have all.
         display_name: What they are called.
+        provider: Where they signed in, if at a provider.
     """
 
     principal: Principal
     display_name: str
+    provider: str = ""
 
 
 class Sessions:
@@ -65,7 +71,7 @@ class Sessions:
     def __init__(self, database: Database, *, secret: Path) -> None:
         self._database, self._secret = database, make_secret(secret)
 
-    def begin(self, person: str, *, api_key: str | None = None) -> str:
+    def begin(self, person: str, *, api_key: str | None = None, provider: str = "") -> str:
         """Begin a session of somebody who has just proved who they are; gives the text of its cookie, this once.
 
         What is left of sessions that are too old is deleted.
@@ -73,13 +79,14 @@ class Sessions:
         Args:
             person: Who.
             api_key: The id of the API key with which they did, if with one.
+            provider: The provider at which they did, if at one.
         """
         made, now = new_token(), self._database.now()
         with self._database.writing() as connection:
             connection.execute(delete(SESSIONS).where(SESSIONS.c.began <= now - LIFE))
             connection.execute(
                 insert(SESSIONS).values(
-                    hash=self._hash(made), person=person, api_key=api_key, began=now, last_used=now
+                    hash=self._hash(made), person=person, api_key=api_key, provider=provider, began=now, last_used=now
                 )
             )  # fmt: skip
         return made
@@ -105,8 +112,9 @@ class Sessions:
             principal=Principal(
                 name=found.person, is_platform_admin=found.is_platform_admin, grants=grants_in(rows), scopes=scopes,
                 key=found.api_key or f"session-{found.hash[:16]}",
+                keys_end=now + KEYS if found.api_key is None else found.expires,
             ),
-            display_name=found.display_name,
+            display_name=found.display_name, provider=found.provider,
         )  # fmt: skip
 
     def end(self, token: str) -> None:
