@@ -20,7 +20,7 @@ from sfumato.numeric.rationals import exact
 from sfumato.privacy.budgets import ZCDP, Budget
 from sfumato.privacy.formats import parse_toml
 from sfumato.privacy.guarantees import guarantee
-from sfumato.server.providers import ProviderEntry, declared_providers, is_safe
+from sfumato.server.providers import ProviderEntry, declared_providers, public_url
 
 Number = str | int | float
 _LONGEST_NAME: Final = 60
@@ -189,9 +189,7 @@ class Curator:
         self.datasets = {name: Dataset(name, own, folder) for name, own in entry.datasets.items()}
         if not self.datasets:
             raise PolicyError("datasets", "must be at least one: [datasets.hospital]")
-        self.public_url = None if entry.public_url is None else entry.public_url.rstrip("/")
-        if self.public_url is not None and (not is_safe(self.public_url) or self.public_url.count("/") != 2):  # noqa: PLR2004 # those of https://
-            raise PolicyError("public_url", "must begin with https:// and end after the host or its port")
+        self.public_url = None if entry.public_url is None else public_url(entry.public_url)
         self.providers = declared_providers(entry.providers, folder, self.datasets, self.public_url)
         if self.tls is None and not self.insecure and not self.is_loopback:
             requirement = "must be a loopback address, or have [tls]; `insecure = true` says that a proxy has it"

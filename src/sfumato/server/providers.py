@@ -78,8 +78,20 @@ class Provider:
         return tuple(entry for entry in self.groups if entry.name in groups)
 
 
+def public_url(text: str) -> str:
+    """Where browsers reach this server, as a file declares it.
+
+    Raises:
+        PolicyError: Others could read what is sent there, or it is more than a host and a port.
+    """
+    url = text.removesuffix("/")
+    if not is_safe(url) or urlsplit(url)[2:] != ("", "", "") or url.endswith(("?", "#")):
+        raise PolicyError("public_url", "must begin with https:// and end after the host or its port")
+    return url
+
+
 def declared_providers(
-    entries: dict[str, ProviderEntry], folder: Path, datasets: Collection[str], public_url: str | None
+    entries: dict[str, ProviderEntry], folder: Path, datasets: Collection[str], place: str | None
 ) -> dict[str, Provider]:
     """The providers that a file declares.
 
@@ -87,12 +99,12 @@ def declared_providers(
         entries: What the file says of each.
         folder: Where the file is.
         datasets: The names of all datasets.
-        public_url: Where browsers reach this server.
+        place: Where browsers reach this server.
 
     Raises:
         PolicyError: It says something impossible.
     """
-    if entries and public_url is None:
+    if entries and place is None:
         raise PolicyError("public_url", "must be given, as providers send people back to it: https://curator.example")
     found = {name: _declared(name, entry, folder, datasets) for name, entry in entries.items()}
     issuers = [provider.issuer for provider in found.values()]

@@ -8,7 +8,7 @@ from sfumato.server.dashboard.visits import Page, local
 
 PAGES = [(method, route.path) for router in ROUTERS for route in router.routes
          if isinstance(route, Page) for method in route.methods]  # fmt: skip
-OPEN = {"/sign-in", "/preferences"}
+OPEN = {"/sign-in", "/sign-in/{provider}", "/sign-in/{provider}/back", "/signed-out/{provider}", "/preferences"}
 
 
 def filled(path):

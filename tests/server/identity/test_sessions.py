@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sfumato.errors import NotAuthenticatedError
 from sfumato.server.identity.keys import ApiKeys
 from sfumato.server.identity.people import Directory, Grant, KeyScope, Role
-from sfumato.server.identity.sessions import IDLE, LIFE, Sessions
+from sfumato.server.identity.sessions import IDLE, KEYS, LIFE, Sessions
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +51,18 @@ def test_a_session_may_do_no_more_than_the_key_with_which_it_began(sessions, key
     key = keys.make("ann", scopes=[KeyScope.READ])
     principal = sessions.find(sessions.begin("ann", api_key=key.id)).principal
     assert (principal.scopes, principal.key) == ({KeyScope.READ}, key.id)
+
+
+def test_keys_that_a_session_makes_end_even_where_it_has_no_key(sessions, keys, clock):
+    limited = keys.make("ann", expires=clock() + timedelta(days=2))
+    ends = [sessions.find(sessions.begin("ann", api_key=key)).principal.keys_end
+            for key in (None, limited.id, keys.make("ann").id)]  # fmt: skip
+    assert ends == [clock() + KEYS, clock() + timedelta(days=2), None]
+
+
+def test_a_session_knows_where_it_began(sessions):
+    found = [sessions.find(sessions.begin("ann", provider=name)) for name in ("company", "")]
+    assert [one.provider for one in found] == ["company", ""]
 
 
 def test_texts_are_new_each_time_and_the_database_has_none_of_them(sessions, database):

@@ -168,10 +168,11 @@ class Visit:
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
         """A page, or a part of one."""
-        path = self.request.url.path
+        path, query = self.request.url.path, self.request.url.query
+        here = "/sign-in" if path.startswith("/sign-in/") else f"{path}?{query}" if query else path
         shown = self.dashboard.pages.text(
             template, self.look, visitor=self.visitor, path=path, proof=self.dashboard.sessions.proof(self.token),
-            here=f"{path}?{self.request.url.query}" if self.request.url.query else path, **values,
+            here=here, **values,
         )  # fmt: skip
         response = Response(shown, status, media_type="text/html; charset=utf-8")
         if self.is_new:
