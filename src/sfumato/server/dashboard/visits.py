@@ -85,6 +85,11 @@ class Dashboard:
         is_public = curator.public_url is not None and curator.public_url.startswith("https:")
         self.is_secure = curator.tls is not None or curator.insecure or is_public
 
+    def close(self) -> None:
+        """Close what is open to providers."""
+        for client in self.providers.values():
+            client.close()
+
     @property
     def cookie(self) -> str:
         """The name of the cookie; with its prefix, browsers take it from this server alone, and over TLS alone."""

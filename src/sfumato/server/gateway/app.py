@@ -100,6 +100,7 @@ def create_app(gateway: Gateway) -> FastAPI:
             gateway.curator.limits.concurrent + _OTHER_THREADS
         )
         yield
+        app.state.dashboard.close()
         gateway.close()
 
     app = _Application(
