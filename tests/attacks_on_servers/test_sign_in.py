@@ -1,19 +1,11 @@
-"""Attacks on signing in, with a certified provider of OpenID Connect between browser and server: npm's oidc-provider.
+"""Attacks on signing in at a provider; `make soak` has a certified one, npm's, where there is node."""
 
-`make soak` runs it where node and npm are; `make test` does the same with Authlib's server, in tests/server/dashboard.
-"""
-
-import json
 import re
-import shutil
-import socket
-import subprocess
-from contextlib import contextmanager
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from tests.attacks_on_servers.providing import CLIENT, started
 from tests.server.dashboard.browsing import Visitor, words
 from tests.server.running import Beside, running
 from tests.sizes import FULL_SIZE
@@ -21,72 +13,11 @@ from tests.sizes import FULL_SIZE
 from sfumato.server.dashboard.visits import clients_of
 from sfumato.server.providers import GroupEntry, Provider
 
-HERE = Path(__file__).parent / "provider"
 GROUPS = (
     GroupEntry(name="analysts", dataset="clinic", role="analyst", account="clinic/ann"),
     GroupEntry(name="owners", dataset="visits", role="owner"),
 )
-CLIENT = ("sfumato", "a secret of a test")
 SECONDS = 120
-
-pytestmark = pytest.mark.skipif(not FULL_SIZE, reason="make soak starts a provider with node")
-
-
-class Elsewhere:
-    """The provider, and browsers that sign in there."""
-
-    def __init__(self, process, issuer, redirect):
-        self._process, self.issuer, self.redirect = process, issuer, redirect
-
-    def set_groups(self, **groups):
-        """Say which groups people have from now on."""
-        self._process.stdin.write(f"{json.dumps(groups)}\n")
-        self._process.stdin.flush()
-        while (line := self._process.stdout.readline()) != "set\n":
-            assert line.startswith("oidc-provider "), line
-
-    def walk(self, browser, address, person):
-        """Follow a provider's pages until it sends the browser back; gives that address."""
-        for _ in range(12):
-            page = browser.get(address) if isinstance(address, str) else browser.post(address[0], data=address[1])
-            if page.status_code in {302, 303}:
-                address = page.headers["location"]
-                if address.startswith("/"):
-                    address = f"{self.issuer}{address}"
-                if address.startswith(self.redirect):
-                    return address
-                continue
-            assert page.status_code == 200, page.text
-            action = re.search(r'action="([^"]+)"', page.text)[1]
-            prompt = re.search(r'name="prompt" value="(\w+)"', page.text)[1]
-            address = (action, {"prompt": prompt, "login": person, "password": "x"})
-        raise AssertionError("the provider sends nobody back")
-
-
-@contextmanager
-def started(folder, redirect, after):
-    """The provider, installed by the hashes of its lock file."""
-    if not (shutil.which("node") and shutil.which("npm")):
-        pytest.skip("there is no node, or no npm")
-    for name in ("package.json", "package-lock.json", "provider.mjs"):
-        shutil.copy(HERE / name, folder)
-    command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-    installed = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
-    if installed.returncode:
-        pytest.skip("npm cannot fetch oidc-provider here")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        ["node", "provider.mjs", str(port), redirect, after], cwd=folder, text=True, stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        while (line := process.stdout.readline()) != "ready\n":
-            assert line, "the provider did not start"
-        yield Elsewhere(process, f"http://127.0.0.1:{port}", redirect)
-    finally:
-        process.kill()
-        process.communicate()
 
 
 @pytest.fixture(scope="module")
@@ -201,11 +132,11 @@ def test_whoever_signs_out_there_has_to_say_again_who_they_are(elsewhere, browse
     dee.get(path_of(elsewhere.walk(browser, leave(dee), "dee")))
     dee.get("/keys")
     left = dee.post("/sign-out")
-    (place,) = re.findall(r'href="([^"]+/session/end[^"]*)"', dee.get(left.headers["location"]).text)
-    page = browser.get(place.replace("&amp;", "&"))
-    action = re.search(r'action="([^"]+)"', page.text)[1]
-    fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page.text))
-    out = browser.post(action, data={**fields, "logout": "yes"})
-    assert out.headers["location"].endswith("/sign-in")
-    asked = browser.get(leave(again), follow_redirects=True)
-    assert 'name="login"' in asked.text
+    (place,) = re.findall(r'href="([^"]+/end[^"]*)"', dee.get(left.headers["location"]).text)
+    assert place.startswith(elsewhere.issuer)
+    if FULL_SIZE:
+        page = browser.get(place.replace("&amp;", "&"))
+        fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page.text))
+        out = browser.post(re.search(r'action="([^"]+)"', page.text)[1], data={**fields, "logout": "yes"})
+        assert out.headers["location"].endswith("/sign-in")
+        assert 'name="login"' in browser.get(leave(again), follow_redirects=True).text

@@ -39,6 +39,7 @@ FOR_ONE_SIBLING = {
     "query/statistics/vectors.py": "one statistic a file; the registry lists it",
     "server/dashboard/learning.py": "pages of one subject; the application lists them",
     "server/dashboard/logs.py": "pages of one subject; the application lists them",
+    "server/dashboard/providers.py": "pages of one subject; the application lists them",
     "server/dashboard/signing_in.py": "pages of one subject; the application lists them",
     "session/wire/declared.py": "types of fields, which know nothing of texts",
 }

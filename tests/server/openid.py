@@ -41,7 +41,7 @@ class _Client(ClientMixin):
     client_id = CLIENT
 
     def __init__(self, provider):
-        self.redirects, self.is_secret = provider.redirects, provider.is_secret
+        self.redirects, self.is_secret, self.secret = provider.redirects, provider.is_secret, provider.secret
 
     def get_client_id(self):
         return CLIENT
@@ -56,7 +56,7 @@ class _Client(ClientMixin):
         return redirect_uri in self.redirects
 
     def check_client_secret(self, client_secret):
-        return secrets.compare_digest(client_secret, SECRET)
+        return secrets.compare_digest(client_secret, self.secret)
 
     def check_endpoint_auth_method(self, method, _endpoint):
         return (method != "none") is self.is_secret
@@ -181,8 +181,8 @@ class OpenID:
         brought: The fields of all requests for a token.
     """
 
-    def __init__(self, *redirects, is_secret=True):
-        self.redirects, self.is_secret = list(redirects), is_secret
+    def __init__(self, *redirects, is_secret=True, secret=SECRET):
+        self.redirects, self.is_secret, self.secret = list(redirects), is_secret, secret
         self.key = RSAKey.generate_key(2048, {"kid": "first", "use": "sig", "alg": "RS256"})
         self.curve = ECKey.generate_key("P-256", {"kid": "curve", "use": "sig"})
         self.person, self.forge, self.described, self.more = {"sub": "7"}, None, {}, {}

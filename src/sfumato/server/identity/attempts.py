@@ -1,7 +1,7 @@
 """Sign-ins at a provider that have begun: whoever comes back is who was sent, to where they wanted to go, once.
 
-What proves it is random, and made for this attempt: the state comes back in the address [RFC6749]; the nonce comes back
-in the ID token; the verifier shows the provider that whoever brings the code is who asked for it [RFC7636]. The last
+What proves it is random, and made for this attempt: the state comes back in the address [Har12]; the nonce comes back
+in the ID token; the verifier shows the provider that whoever brings the code is who asked for it [SBA15]. The last
 two follow from the state and the server's secret, so that the database holds nothing that anybody could use.
 """
 

@@ -1,7 +1,7 @@
 """A provider of OpenID Connect, asked by the authorization code flow with PKCE, and what of its ID tokens is believed.
 
 An ID token counts if a key of the provider signed it by an asymmetric algorithm of a fixed list, and if it names this
-provider, this server, this attempt and a moment that is not over [SBJ14] [RFC9700]. Whatever is wrong, people hear the
+provider, this server, this attempt and a moment that is not over [SBJ14] [LBLF25]. Whatever is wrong, people hear the
 same words; the log of the process has the kind of the failure and never a part of a token.
 """
 
@@ -87,7 +87,7 @@ class OpenIDProvider:
         Args:
             code: The code.
             attempt: The attempt that it belongs to.
-            issuer: The issuer in the address, where there was one [RFC9207].
+            issuer: The issuer in the address, where there was one [MF22].
 
         Raises:
             ForbiddenError: It vouches for nobody, or what it sent cannot be believed.
