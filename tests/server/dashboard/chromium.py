@@ -72,7 +72,7 @@ class Screen:
         """Nothing went wrong, nothing hangs over the edge, and nothing that axe knows of keeps people out."""
         page = self.page
         page.wait_for_function("() => !document.querySelector('.htmx-request')")
-        assert self.wrong == [], name
+        assert self.wrong == [], (name, self.wrong)
         assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"], name
         found = Axe().run(page).response["violations"]
         assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == [], name

@@ -75,6 +75,35 @@ def test_names_of_the_schema_go_into_the_query_and_the_slider_says_its_cost(scre
     ann.looked_at("console_slider")
 
 
+def test_words_are_suggested_and_taken_by_the_keyboard(screen):
+    ann = screen("ann")
+    page, words = ann.page, ann.page.locator("#sql-words")
+    ann.go("/datasets/clinic/query")
+    page.fill("#sql", "SELECT COU")
+    expect(words.locator("[role=option]").first).to_have_text("COUNT( function")
+    page.fill("#sql", "SELECT COUNT(*) AS n FROM clinic WHERE ")
+    page.keyboard.press("Control+Space")
+    expect(words.locator("[role=option]").first).to_have_text("age clinic · integer")
+    page.keyboard.type("To")
+    expect(page.locator("#sql ~ [role=status]")).to_contain_text("suggestions; choose with the arrow keys")
+    page.keyboard.press("ArrowDown")
+    assert page.get_attribute("#sql", "aria-activedescendant") == "sql-words-0"
+    ann.looked_at("console_words")
+    page.keyboard.press("Enter")
+    assert page.input_value("#sql") == "SELECT COUNT(*) AS n FROM clinic WHERE town"
+    expect(words).to_be_hidden()
+    page.keyboard.type(" <> 'x'")
+    page.keyboard.press("Enter")
+    page.keyboard.type("an")
+    page.keyboard.press("Escape")
+    expect(words).to_be_hidden()
+    assert page.input_value("#sql").endswith("'x'\nan")
+    page.keyboard.type("d")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") != "sql"
+    expect(words).to_be_hidden()
+
+
 def test_an_owner_changes_budgets_and_reads_the_log(screen):
     olga, name = screen("olga", color_scheme="dark"), f"browser{next(NUMBERS)}"
     page = olga.page

@@ -3,9 +3,10 @@
 import re
 
 import pytest
+from tests.meta.repository import ROOT
 from tests.server.dashboard.browsing import words
 
-from sfumato.server.dashboard.console import STEPS, Wanted
+from sfumato.server.dashboard.console import STEPS, Wanted, words_of
 
 QUERY = "/datasets/clinic/query"
 
@@ -106,3 +107,22 @@ def test_a_form_keeps_its_key(visitor, fresh):
     assert 'name="key" value="kept-key"' in page.text
     first, second = (visitor("ann").get(QUERY).text for _ in range(2))
     assert first.partition('name="key" value="')[2][:32] != second.partition('name="key" value="')[2][:32]
+
+
+def test_words_of_the_schema_are_suggested_first_and_written_as_a_query_has_them():
+    columns = [{"name": "Age", "type": "integer"}, {"name": "town", "type": "text"}]
+    facts = {"tables": [{"name": "clinic", "columns": columns}], "views": {'old "ones"': "SELECT 1"}}
+    found = words_of(facts, "de")
+    assert found[:4] == [
+        ('"Age"', "clinic · integer"), ("town", "clinic · text"), ("clinic", "Tabelle"), ('"old ""ones"""', "Tabelle"),
+    ]  # fmt: skip
+    assert ("COUNT(", "Funktion") in found
+    assert ("GROUP BY", "Schlüsselwort") in found
+    assert len(dict(found)) == len(found)
+
+
+def test_every_function_that_is_suggested_is_one_of_the_queries():
+    page = (ROOT / "docs" / "reference" / "sql.md").read_text("utf-8")
+    found = [word.rstrip("(") for word, kind in words_of({"tables": [], "views": {}}, "en") if kind == "function"]
+    assert len(found) > 50
+    assert [name for name in found if name not in page] == []

@@ -1,6 +1,7 @@
 """The console: a query beside the schema, with its cost and its error before anything is spent."""
 
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -8,8 +9,9 @@ from fastapi import APIRouter, Response
 
 from sfumato.errors import AccessError, ParameterError, SfumatoError
 from sfumato.noise.entropy import random_bytes
+from sfumato.query.sql.parsing import FUNCTIONS
 from sfumato.server.dashboard.home import account_of
-from sfumato.server.dashboard.rendering import main_number, share
+from sfumato.server.dashboard.rendering import main_number, share, translated
 from sfumato.server.dashboard.results import shown_release
 from sfumato.server.dashboard.visits import Here, Page, Visit, built
 from sfumato.server.gateway import accounts, asking, datasets
@@ -20,6 +22,13 @@ router = APIRouter(route_class=Page, include_in_schema=False)
 
 STEPS: Final = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5")
 """The ε of each place of the slider."""
+
+KEYWORDS: Final = (
+    "SELECT", "FROM", "WHERE", "GROUP BY", "ORDER BY", "HAVING", "JOIN", "LEFT JOIN", "ON", "USING", "AND", "OR", "NOT",
+    "BETWEEN", "IN", "IS NULL", "LIKE", "CASE", "WHEN", "THEN", "ELSE", "END", "AS", "DISTINCT", "LIMIT", "WITH",
+    "OVER", "PARTITION BY", "UNION ALL", "DATE", "INTERVAL", "ASC", "DESC",
+)  # fmt: skip
+"""Words that are suggested beside the names of the schema and of functions."""
 
 _FIRST_STEP: Final = 3
 _MUCH: Final = 0.2
@@ -130,8 +139,33 @@ def _page(visit: Visit, dataset: str, wanted: Wanted, **outcome: Any) -> Respons
             shown["problem"] = str(error)
     return visit.page(
         "console.html", dataset=dataset, facts=facts, wanted=wanted, steps=STEPS, accounts=own, may_ask=may_ask,
-        status=422 if outcome.get("problem") else 200, **shown,
+        status=422 if outcome.get("problem") else 200, words=words_of(facts, visit.look.language), written=written,
+        **shown,
     )  # fmt: skip
+
+
+def words_of(facts: dict[str, Any], language: str) -> list[tuple[str, str]]:
+    """What is suggested while somebody writes a query, each with what it is: what is theirs first.
+
+    Args:
+        facts: What is public of the dataset.
+        language: Of what is said.
+    """
+    found: dict[str, str] = {}
+    for table in facts["tables"]:
+        for column in table["columns"]:
+            found.setdefault(written(column["name"]), f"{table['name']} · {column['type']}")
+    for name in (*(table["name"] for table in facts["tables"]), *facts["views"]):
+        found.setdefault(written(name), translated(language, "console.table"))
+    functions = (f"{name}(" for name in sorted(FUNCTIONS))
+    for kind, others in (("function", functions), ("keyword", KEYWORDS)):
+        found = found | {word: translated(language, f"console.{kind}") for word in others if word not in found}
+    return list(found.items())
+
+
+def written(name: str) -> str:
+    """A name as a query has it: in quotes where it would mean another one without."""
+    return name if re.fullmatch(r"[a-z_][a-z0-9_]*", name) else '"' + name.replace('"', '""') + '"'
 
 
 def _wanted(visit: Visit) -> Wanted:
