@@ -13,6 +13,9 @@ from playwright.sync_api import sync_playwright
 DESKTOP, PHONE = {"width": 1280, "height": 850}, {"width": 390, "height": 800}
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _INSTALL = "apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core"
+REPLACED = ("htmx:sendAbort", "htmx:afterRequest")
+"""What htmx says where an estimate is not waited for, because a later one is asked for."""
+
 SHOTS = os.environ.get("SFUMATO_SCREENSHOTS")
 """A folder for pictures of every screen, for whoever wants to look at them."""
 
@@ -54,7 +57,11 @@ class Screen:
         self.url, self.page, self.wrong = url, self._context.new_page(), []
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
         self.page.on("dialog", lambda dialog: (self.wrong.append(f"a dialog: {dialog.message}"), dialog.dismiss()))
-        self.page.on("console", lambda message: message.type == "error" and self.wrong.append(message.text))
+        self.page.on("console", self._hear)
+
+    def _hear(self, message):
+        if message.type == "error" and not message.text.startswith(REPLACED):
+            self.wrong.append(message.text)
 
     def sign_in(self, key):
         """Sign in by the form."""

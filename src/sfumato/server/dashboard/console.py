@@ -210,7 +210,7 @@ def _estimate(visit: Visit, dataset: str, wanted: Wanted) -> dict[str, Any]:
 def _example(facts: dict[str, Any]) -> str:
     """A query that every dataset of this schema can answer."""
     table = facts["tables"][0]
-    key = next((one["name"] for one in table["columns"] if one["values"]), None)
-    if key is None:
-        return f"SELECT COUNT(*) AS n FROM {table['name']}"
-    return f"SELECT {key}, COUNT(*) AS n\nFROM {table['name']}\nGROUP BY {key}"
+    source, keys = written(table["name"]), [written(one["name"]) for one in table["columns"] if one["values"]]
+    if not keys:
+        return f"SELECT COUNT(*) AS n FROM {source}"
+    return f"SELECT {keys[0]}, COUNT(*) AS n\nFROM {source}\nGROUP BY {keys[0]}"
