@@ -213,3 +213,6 @@ IDENTITIES: Final = Table(
     UniqueConstraint("person"),
 )
 """Which person a provider means: by issuer and subject alone, as names and addresses change hands."""
+
+FLEETING: Final = (SESSIONS, ATTEMPTS)
+"""What no backup has: whoever has signed in signs in again at the server that was restored."""
