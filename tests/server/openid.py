@@ -181,14 +181,14 @@ class OpenID:
         brought: The fields of all requests for a token.
     """
 
-    def __init__(self, *redirects, is_secret=True, secret=SECRET):
+    def __init__(self, *redirects, is_secret=True, secret=SECRET, host="127.0.0.1"):
         self.redirects, self.is_secret, self.secret = list(redirects), is_secret, secret
         self.key = RSAKey.generate_key(2048, {"kid": "first", "use": "sig", "alg": "RS256"})
         self.curve = ECKey.generate_key("P-256", {"kid": "curve", "use": "sig"})
         self.person, self.forge, self.described, self.more = {"sub": "7"}, None, {}, {}
         self.codes, self.tokens, self.brought, self.is_forgetful = {}, {}, [], True
         self._listening = socket.create_server(("127.0.0.1", 0))
-        self.issuer = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        self.issuer = f"http://{host}:{self._listening.getsockname()[1]}"
         self._server = uvicorn.Server(uvicorn.Config(self._app(), log_config=None, ws="none"))
         self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._listening]}, daemon=True)
         self._thread.start()

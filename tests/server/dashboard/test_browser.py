@@ -6,6 +6,10 @@ import time
 import pytest
 from playwright.sync_api import expect
 from tests.server.dashboard.chromium import PHONE, Screen, opened
+from tests.server.openid import CLIENT, provided
+
+from sfumato.server.dashboard.visits import clients_of
+from sfumato.server.providers import GroupEntry, Provider
 
 HOSTILE = '</script><img src=x onerror=alert(1)>"'
 SQL = "SELECT town, COUNT(*) AS n FROM clinic GROUP BY town"
@@ -224,6 +228,36 @@ def test_everything_can_be_read_and_sent_without_scripts(screen):
     page.click("button[value=run]")
     assert page.inner_text("thead").split() == ["n"]
     assert page.is_visible("table")
+
+
+def test_somebody_signs_in_at_a_provider_of_another_site_and_out_again(screen, beside, monkeypatch):
+    host, port = beside.address
+    url = f"http://{host}:{port}"
+    with provided(f"{url}/sign-in/company/back", is_secret=False, host="localhost") as openid:
+        openid.person = {"sub": "browser", "name": HOSTILE, "groups": ["owners"]}
+        company = Provider(
+            name="company", title="Company", issuer=openid.issuer, client_id=CLIENT, secret_file=None,
+            scopes=("openid",), groups_claim="groups",
+            groups=(GroupEntry(name="owners", dataset="visits", role="owner"),),
+        )  # fmt: skip
+        clients = clients_of({"company": company}, url)
+        monkeypatch.setattr(beside.server.config.app.state.dashboard, "providers", clients)
+        somebody = screen()
+        page = somebody.page
+        somebody.go("/sign-in?next=/datasets/visits")
+        somebody.looked_at("sign_in")
+        page.click("text=Sign in at Company")
+        page.wait_for_url(f"{url}/datasets/visits")
+        assert page.inner_text(".me span") == HOSTILE
+        (cookie,) = [one for one in page.context.cookies() if one["name"] == "sfumato"]
+        assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Lax")
+        page.click("text=Sign out")
+        page.wait_for_url(f"{url}/signed-out/company")
+        somebody.looked_at("signed_out")
+        assert page.get_attribute("text=Sign out at Company too", "href").startswith(f"{openid.issuer}/end?")
+        somebody.go("/datasets/visits")
+        assert page.url.startswith(f"{url}/sign-in")
+        clients["company"].close()
 
 
 def test_no_text_of_people_is_run_as_a_script(screen):
