@@ -1,6 +1,7 @@
 """A curator's file says which providers may vouch for people; what would let in the wrong ones is refused."""
 
 import re
+from contextlib import closing
 
 import pytest
 from tests.meta.repository import ROOT
@@ -8,6 +9,7 @@ from tests.server.running import write_files
 
 from sfumato.errors import PolicyError
 from sfumato.server.config import load_curator
+from sfumato.server.dashboard.visits import clients_of
 
 TOP = 'public_url = "https://curator.example"\n'
 COMPANY = """
@@ -48,12 +50,15 @@ def test_without_a_provider_none_is_needed(tmp_path):
     assert loaded(tmp_path, text="", top="").providers == {}
 
 
-def test_the_secret_of_a_client_is_a_file(tmp_path):
+def test_the_secret_of_a_client_is_a_file_that_gateways_alone_need(tmp_path):
     text = COMPANY.replace('client_id = "sfumato"', 'client_id = "sfumato"\nclient_secret_file = "s"')
+    company = loaded(tmp_path, text).providers["company"]
+    assert company.secret_file == tmp_path / "s"
     with pytest.raises(PolicyError, match="client_secret_file"):
-        loaded(tmp_path, text)
+        clients_of({"company": company}, "https://curator.example")
     (tmp_path / "s").write_text("x")
-    assert loaded(tmp_path, text).providers["company"].secret_file == tmp_path / "s"
+    with closing(clients_of({"company": company}, "https://curator.example")["company"]) as client:
+        assert client.redirect_uri == "https://curator.example/sign-in/company/back"
 
 
 @pytest.mark.parametrize(
@@ -103,7 +108,6 @@ def test_two_providers_have_two_issuers(tmp_path):
 def test_the_example_of_the_page_declares_a_provider(tmp_path):
     page = ROOT / "docs" / "how-to" / "server" / "sign-in.md"
     (example,) = re.findall(r"```toml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
-    (tmp_path / "company.secret").write_text("x")
     text = example.replace('"hospital"', '"clinic"').replace('"hospital/', '"clinic/')
     top, _, tables = text.partition("\n\n")
     company = loaded(tmp_path, tables, f"{top}\n").providers["company"]

@@ -143,8 +143,6 @@ def _declared(name: str, entry: ProviderEntry, folder: Path, datasets: Collectio
     if not is_safe(entry.issuer) or parts.query or parts.fragment:
         raise PolicyError(f"{place}.issuer", "must begin with https://, and have no query and no fragment")
     file = None if entry.client_secret_file is None else folder / entry.client_secret_file
-    if file is not None and not file.is_file():
-        raise PolicyError(f"{place}.client_secret_file", "must be an existing file")
     _require_roles(place, entry.groups, datasets)
     return Provider(
         name=name, title=entry.title or name, issuer=entry.issuer, client_id=entry.client_id, secret_file=file,

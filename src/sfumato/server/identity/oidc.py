@@ -20,7 +20,7 @@ from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
-from sfumato.errors import ForbiddenError
+from sfumato.errors import ForbiddenError, PolicyError
 from sfumato.server.identity.attempts import Attempt
 from sfumato.server.identity.vouching import Vouched
 from sfumato.server.providers import Provider, is_safe
@@ -54,9 +54,15 @@ class OpenIDProvider:
     Args:
         provider: As the curator's file declares it.
         public_url: Where browsers reach this server.
+
+    Raises:
+        PolicyError: The file of the secret is missing; processes that ask no provider need not have it.
     """
 
     def __init__(self, provider: Provider, public_url: str) -> None:
+        if provider.secret_file is not None and not provider.secret_file.is_file():
+            place = f"providers.{provider.name}.client_secret_file"
+            raise PolicyError(place, "must be an existing file that this user may read")
         self.provider = provider
         self.redirect_uri = f"{public_url}/sign-in/{provider.name}/back"
         self._after = f"{public_url}/sign-in"
