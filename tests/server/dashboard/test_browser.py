@@ -79,6 +79,21 @@ def test_names_of_the_schema_go_into_the_query_and_the_slider_says_its_cost(scre
     ann.looked_at("console_slider")
 
 
+def test_several_queries_are_asked_as_a_batch_and_found_again(screen):
+    ann, age = screen("ann"), 200 + next(NUMBERS)
+    page = ann.page
+    ann.go("/datasets/clinic/query")
+    page.fill("#sql", f"SELECT COUNT(*) AS n FROM clinic WHERE age < {age};\nSELECT AVG(age) AS mean FROM clinic;")
+    expect(page.locator("#estimate")).to_contain_text("mean")
+    page.click("button[value=run]")
+    page.wait_for_selector("text=Receipt")
+    assert page.locator("main section").count() == 2
+    ann.looked_at("batch")
+    link = page.inner_text("main > p.small a")
+    ann.go(link)
+    assert page.locator("main section").count() == 2
+
+
 def test_words_are_suggested_and_taken_by_the_keyboard(screen):
     ann = screen("ann")
     page, words = ann.page, ann.page.locator("#sql-words")
