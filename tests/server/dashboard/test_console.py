@@ -8,6 +8,7 @@ from tests.server.dashboard.browsing import words
 
 from sfumato.server.dashboard.console import STEPS, Wanted, words_of
 
+KINDS = {"table": "Tabelle", "function": "Funktion", "keyword": "Schlüsselwort"}
 QUERY = "/datasets/clinic/query"
 
 
@@ -112,7 +113,7 @@ def test_a_form_keeps_its_key(visitor, fresh):
 def test_words_of_the_schema_are_suggested_first_and_written_as_a_query_has_them():
     columns = [{"name": "Age", "type": "integer"}, {"name": "town", "type": "text"}]
     facts = {"tables": [{"name": "clinic", "columns": columns}], "views": {'old "ones"': "SELECT 1"}}
-    found = words_of(facts, "de")
+    found = words_of(facts, KINDS)
     assert found[:4] == [
         ('"Age"', "clinic · integer"), ("town", "clinic · text"), ("clinic", "Tabelle"), ('"old ""ones"""', "Tabelle"),
     ]  # fmt: skip
@@ -123,6 +124,6 @@ def test_words_of_the_schema_are_suggested_first_and_written_as_a_query_has_them
 
 def test_every_function_that_is_suggested_is_one_of_the_queries():
     page = (ROOT / "docs" / "reference" / "sql.md").read_text("utf-8")
-    found = [word.rstrip("(") for word, kind in words_of({"tables": [], "views": {}}, "en") if kind == "function"]
+    found = [word.rstrip("(") for word, kind in words_of({"tables": [], "views": {}}, KINDS) if kind == "Funktion"]
     assert len(found) > 50
     assert [name for name in found if name not in page] == []

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from sfumato.errors import AccessError, ParameterError, SfumatoError
 from sfumato.noise.entropy import random_bytes
 from sfumato.query.sql.parsing import FUNCTIONS
 from sfumato.server.dashboard.home import account_of
-from sfumato.server.dashboard.rendering import main_number, share, translated
+from sfumato.server.dashboard.rendering import main_number, share
 from sfumato.server.dashboard.results import shown_release
 from sfumato.server.dashboard.visits import Here, Page, Visit, built
 from sfumato.server.gateway import accounts, asking, datasets
@@ -139,27 +140,27 @@ def _page(visit: Visit, dataset: str, wanted: Wanted, **outcome: Any) -> Respons
             shown["problem"] = str(error)
     return visit.page(
         "console.html", dataset=dataset, facts=facts, wanted=wanted, steps=STEPS, accounts=own, may_ask=may_ask,
-        status=422 if outcome.get("problem") else 200, words=words_of(facts, visit.look.language), written=written,
+        status=422 if outcome.get("problem") else 200, words=words_of, written=written,
         **shown,
     )  # fmt: skip
 
 
-def words_of(facts: dict[str, Any], language: str) -> list[tuple[str, str]]:
+def words_of(facts: dict[str, Any], kinds: Mapping[str, str]) -> list[tuple[str, str]]:
     """What is suggested while somebody writes a query, each with what it is: what is theirs first.
 
     Args:
         facts: What is public of the dataset.
-        language: Of what is said.
+        kinds: What tables, functions and keywords are called.
     """
     found: dict[str, str] = {}
     for table in facts["tables"]:
         for column in table["columns"]:
             found.setdefault(written(column["name"]), f"{table['name']} · {column['type']}")
     for name in (*(table["name"] for table in facts["tables"]), *facts["views"]):
-        found.setdefault(written(name), translated(language, "console.table"))
+        found.setdefault(written(name), kinds["table"])
     functions = (f"{name}(" for name in sorted(FUNCTIONS))
     for kind, others in (("function", functions), ("keyword", KEYWORDS)):
-        found = found | {word: translated(language, f"console.{kind}") for word in others if word not in found}
+        found = found | {word: kinds[kind] for word in others if word not in found}
     return list(found.items())
 
 
