@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Several processes of tests share few cores; threads of linear algebra beside them only wait for each other.
 test suite times house near quick audit soak docs: export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test suite times lint checks types style house near quick format audit soak peers bench docs matrix lock clean
+.PHONY: help demo test suite times lint checks types style house near quick format audit soak peers bench docs matrix lock vendor clean
 .DEFAULT_GOAL := help
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make bench   speed, as ratios in one run (make peers first, to compare with other libraries)"
 	@echo "make matrix  the quick tests on every other Python >= 3.11 that is present"
 	@echo "make lock    write the hash-pinned requirement files anew"
+	@echo "make vendor  fetch the scripts of the dashboard from npm, and check them"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -125,6 +126,9 @@ lock: $(VENV)/.uv
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml --extra plots --group build -o requirements/demo.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --constraints requirements/test.txt pyproject.toml --extra server --extra postgres --group build -o requirements/server.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml --all-extras --group test --group build -o requirements/test.txt
+
+vendor:
+	sh requirements/vendor.sh
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache

@@ -26,6 +26,8 @@ SMALL = {
     "privacy/secret.py": "the one type that hides a value computed from rows, which 29 files import",
     "query/model/kinds.py": "kinds of values, below all other files of queries, which 59 files import",
     "server/work/preloaded.py": "runs when it is imported, which only the server of forks does",
+    "server/dashboard/learning.py": "pages of one subject; their texts are in the catalog",
+    "server/identity/migrations/second.py": "one revision a file, as a revision is never edited",
     "query/statistics/registry.py": "the list of all statistics, which grows by one line with each",
 }
 """Files of fewer than 60 lines, with the reason."""
@@ -35,6 +37,10 @@ FOR_ONE_SIBLING = {
     "engines/sql/expressions/dates.py": "calendar arithmetic, which no other function of values uses",
     "query/statistics/deviations.py": "one statistic a file; the registry lists it",
     "query/statistics/vectors.py": "one statistic a file; the registry lists it",
+    "server/dashboard/learning.py": "pages of one subject; the application lists them",
+    "server/dashboard/logs.py": "pages of one subject; the application lists them",
+    "server/dashboard/providers.py": "pages of one subject; the application lists them",
+    "server/dashboard/signing_in.py": "pages of one subject; the application lists them",
     "session/wire/declared.py": "types of fields, which know nothing of texts",
 }
 """Files of fewer than 100 lines that one file of their folder alone imports, with the reason."""

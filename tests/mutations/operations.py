@@ -127,8 +127,15 @@ MUTANTS = (
         tests=(f"{BACKUP}test_what_is_on_servers_is_copied_by_commands_without_passwords",),
     ),
     Mutant(
+        name="a session that has ended comes back with the database",
+        edits=(
+            ("server/operations/backup.py", "connection.execute(delete(table))", "connection.execute(table.select())"),
+        ),
+        tests=(f"{BACKUP}test_no_session_is_in_a_backup_as_it_may_end_later",),
+    ),
+    Mutant(
         name="an older ledger comes back with the database",
-        edits=(("server/operations/backup.py", "\"--exclude-schema='sfumato_*'\"", '""'),),
+        edits=(("server/operations/backup.py", "--exclude-schema='sfumato_*' {empty}", "{empty}"),),
         tests=(f"{BACKUP}test_what_is_on_servers_is_copied_by_commands_without_passwords",),
     ),
     Mutant(

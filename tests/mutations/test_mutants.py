@@ -32,6 +32,8 @@ from tests.mutations import (
     plans,
     server,
     server_gateway,
+    server_pages,
+    server_sign_in,
     server_work,
     sessions,
     wire,
@@ -41,7 +43,8 @@ from tests.sizes import FULL_SIZE
 
 MODULES = (
     accounting, audit, audited, canaries, clients, engines, engines_by_hash, engines_elsewhere, engines_in_sql, house,
-    ledgers, mechanisms, narrowing, noise, operations, plans, server, server_gateway, server_work, sessions, wire,
+    ledgers, mechanisms, narrowing, noise, operations, plans, server, server_gateway, server_pages, server_sign_in,
+    server_work, sessions, wire,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"

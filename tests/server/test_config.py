@@ -222,8 +222,8 @@ def entries(model, prefix=""):
         inner = next((one for one in kinds if issubclass(one, BaseModel)), None)
         if inner is None:
             yield prefix + name
-        elif name == "datasets":
-            yield from entries(inner, "datasets.NAME.")
+        elif name in {"datasets", "providers"}:
+            yield from entries(inner, f"{name}.NAME.")
         else:
             yield from entries(inner, f"{prefix}{name}.")
 

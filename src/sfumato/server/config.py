@@ -20,6 +20,7 @@ from sfumato.numeric.rationals import exact
 from sfumato.privacy.budgets import ZCDP, Budget
 from sfumato.privacy.formats import parse_toml
 from sfumato.privacy.guarantees import guarantee
+from sfumato.server.providers import ProviderEntry, declared_providers, public_url
 
 Number = str | int | float
 _LONGEST_NAME: Final = 60
@@ -129,6 +130,8 @@ class CuratorEntry(_Entry):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     tls: TLSEntry | None = None
     insecure: bool = False
+    public_url: str | None = None
+    providers: dict[str, ProviderEntry] = {}
     limits: LimitsEntry = LimitsEntry()
     work: WorkEntry = WorkEntry()
     datasets: dict[str, DatasetEntry]
@@ -186,6 +189,8 @@ class Curator:
         self.datasets = {name: Dataset(name, own, folder) for name, own in entry.datasets.items()}
         if not self.datasets:
             raise PolicyError("datasets", "must be at least one: [datasets.hospital]")
+        self.public_url = None if entry.public_url is None else public_url(entry.public_url)
+        self.providers = declared_providers(entry.providers, folder, self.datasets, self.public_url)
         if self.tls is None and not self.insecure and not self.is_loopback:
             requirement = "must be a loopback address, or have [tls]; `insecure = true` says that a proxy has it"
             raise PolicyError("address", requirement)

@@ -9,7 +9,7 @@ from sfumato.server.identity.people import RIGHTS, Action, Directory, Grant, Key
 
 WORDS = {
     "nobody": "sign_in overrun",
-    "everybody": "read_self manage_own_keys",
+    "everybody": "read_self sign_out manage_own_keys",
     "any role": "read_schema",
     "analyst": "read_relations estimate ask read_own_releases read_own_account",
     "owner": (

@@ -87,3 +87,13 @@ def test_an_id_says_nothing_of_how_many_there_are(releases):
     ids = [releases.keep(b"", **OF_ANN, shown_key=f"{n}").id for n in range(3)]
     assert ids != sorted(ids) or len({len(one) for one in ids}) == 1
     assert all(len(one) == 16 for one in ids)
+
+
+def test_the_latest_come_first(database):
+    registry = ReleaseRegistry(database)
+    kept = [
+        registry.keep(b"{}", dataset="d", account=account, principal="ann", question_hash="0" * 64, shown_key=key).id
+        for account, key in (("d/ann", "1"), ("d/bob", "1"), ("d/ann", "2"), ("d/ann", "3"))
+    ]
+    assert [one.id for one in registry.latest("d/ann", limit=2)] == [kept[3], kept[2]]
+    assert [one.id for one in registry.latest("d/bob", limit=2)] == [kept[1]]

@@ -12,7 +12,7 @@ from tests.ledger.stories import release
 from tests.server.operations.small import small
 from tests.server.work.curators import curator_file
 
-from sfumato.errors import DatabaseError, LedgerError, ParameterError
+from sfumato.errors import DatabaseError, LedgerError, NotAuthenticatedError, ParameterError
 from sfumato.ledger.core.entry import Reserved
 from sfumato.ledger.keeping.given_keys import IN_ENVIRONMENT
 from sfumato.ledger.keeping.key import key_in
@@ -20,6 +20,9 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import FOLDER, open_ledger, place_of
 from sfumato.ledger.stores.sqlite import SQLiteStore
 from sfumato.privacy.guarantees import PureDP
+from sfumato.server.identity.attempts import Attempts
+from sfumato.server.identity.database import Database
+from sfumato.server.identity.sessions import Sessions
 from sfumato.server.operations import backup
 from sfumato.server.operations.backup import back_up
 from sfumato.server.operations.manifest import FILE, verified_manifest
@@ -56,6 +59,19 @@ def test_a_backup_of_a_server_that_runs_verifies_and_lists_all_of_it(server, tmp
         assert (made.ledger_length, made.ledger_head) == (len(ledger), ledger.checkpoint().head)
     assert made.acts_length == 1
     assert unknown(tmp_path / "backup", server) == ()
+
+
+def test_no_session_is_in_a_backup_as_it_may_end_later(server, tmp_path):
+    secret = server.curator.secret
+    cookie = Sessions(server.database, secret=secret).begin("alice")
+    attempt = Attempts(server.database, secret=secret).begin("company", browser=cookie, target="/")
+    back_up(server.config, tmp_path / "backup")
+    with closing(Database(f"sqlite:///{tmp_path}/backup/state/server.db")) as database:
+        with pytest.raises(NotAuthenticatedError):
+            Sessions(database, secret=secret).find(cookie)
+        with pytest.raises(NotAuthenticatedError):
+            Attempts(database, secret=secret).take(attempt.state, "company", browser=cookie)
+    assert Sessions(server.database, secret=secret).find(cookie).principal.name == "alice"
 
 
 def test_nobody_else_may_read_a_backup(server, tmp_path):
@@ -228,7 +244,10 @@ def test_what_is_on_servers_is_copied_by_commands_without_passwords(tmp_path, mo
     answers = f"{tmp_path}/sfumato_hospital.answers"
     people, books = "'postgresql://keeper@db/people?sslmode=require'", "postgresql://keeper@db/books"
     assert made.by_hand == (
-        f"pg_dump --format=custom --exclude-schema='sfumato_*' --file=server.dump {people}",
+        (
+            "pg_dump --format=custom --exclude-schema='sfumato_*' --exclude-table-data=session"
+            f" --exclude-table-data=sign_in_attempt --file=server.dump {people}"
+        ),
         f"pg_dump --format=custom --schema='\"sfumato_hospital\"' --file=ledger.dump {books}",
         f"test ! -d {answers} || cp -a {answers} .",
     )

@@ -16,6 +16,13 @@ from sfumato.server.operations.files import certified_until, examine_files, exam
 from sfumato.server.operations.findings import Level
 
 NOW = datetime.now(UTC)
+COMPANY = """
+[providers.company]
+issuer = "https://login.example"
+client_id = "sfumato"
+client_secret_file = "company.secret"
+groups = [{ name = "it", platform_admin = true }]
+"""
 
 
 @pytest.fixture
@@ -48,6 +55,15 @@ def test_what_others_may_use_is_a_failure_with_the_command_that_mends_it(server,
     path = server.folder / name
     path.chmod(mode)
     assert found(server, Level.FAILURE) == {subject: f"chmod {'700' if path.is_dir() else '600'} {path}"}
+
+
+def test_the_secret_at_a_provider_is_private(server):
+    path = server.folder / "company.secret"
+    path.write_text("x")
+    path.chmod(0o640)
+    text = server.config.read_text("utf-8")
+    server.config.write_text(f'public_url = "https://curator.example"\n{text}{COMPANY}', "utf-8")
+    assert found(server, Level.FAILURE) == {"secret at provider company": f"chmod 600 {path}"}
 
 
 @pytest.mark.parametrize(("name", "subject"), [("curator.toml", "curator's file"), ("people.toml", "policy of people")])

@@ -19,6 +19,7 @@ from sfumato.errors import LedgerMissingError, UnavailableError
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
 from sfumato.server.config import Curator, load_curator
+from sfumato.server.dashboard.app import DefaultHeaders, add_dashboard
 from sfumato.server.gateway import accounts, asking, datasets, people, releases
 from sfumato.server.gateway.access import Anybody, Gateway, Guarded
 from sfumato.server.gateway.bodies import BoundedBodies
@@ -30,13 +31,12 @@ from sfumato.server.identity.people import Action
 from sfumato.server.serve import end_with_parent, write_no_core
 from sfumato.version import __version__
 
-_HEADERS: Final = (
-    ("cache-control", "no-store"),
-    ("content-security-policy", "default-src 'none'"),
-    ("referrer-policy", "no-referrer"),
-    ("strict-transport-security", "max-age=31536000"),
-    ("x-content-type-options", "nosniff"),
-)
+_HEADERS: Final = (("strict-transport-security", "max-age=31536000"), ("x-content-type-options", "nosniff"))
+_UNLESS_STATED: Final = {
+    "cache-control": "no-store", "content-security-policy": "default-src 'none'", "referrer-policy": "no-referrer",
+}  # fmt: skip
+"""Headers of responses that do not state them: those of the interface; pages have their own."""
+
 _OTHER_THREADS: Final = 32
 """Threads for what is no query, so that waiting queries leave room for it."""
 
@@ -103,6 +103,7 @@ def create_app(gateway: Gateway) -> FastAPI:
             gateway.curator.limits.concurrent + _OTHER_THREADS
         )
         yield
+        app.state.dashboard.close()
         gateway.close()
 
     app = _Application(
@@ -116,6 +117,8 @@ def create_app(gateway: Gateway) -> FastAPI:
         app.include_router(router)
     app.add_middleware(BoundedBodies, limits=gateway.curator.limits)
     app.add_middleware(Observed, metrics=gateway.metrics)
+    add_dashboard(app, gateway)
+    app.add_middleware(DefaultHeaders, headers=_UNLESS_STATED)
     return app
 
 

@@ -152,9 +152,9 @@ def keys(who: Anybody) -> list[dict[str, Any]]:
 
 @router.post("/keys", status_code=201)
 def make_key(wanted: WantedKey, who: Anybody) -> dict[str, Any]:
-    """Make an API key; its secret is shown this once. One's own ends no later than the key that asks for it."""
+    """Make an API key; its secret is shown this once. One's own ends no later than what asks for it may give."""
     principal, person = who.principal, wanted.person or who.principal.name
-    ends = who.gateway.keys.key(principal.key).expires if person == principal.name else None
+    ends = principal.keys_end if person == principal.name else None
     expires = ends if wanted.expires is None or (ends is not None and wanted.expires > ends) else wanted.expires
     with _keeping(who, person, target=person):
         return _shown_once(

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Response
 
 from sfumato.errors import BusyError, NotFoundError, ParameterError
-from sfumato.server.gateway.access import Anybody, Guarded
+from sfumato.server.gateway.access import Anybody, Caller, Guarded
 from sfumato.server.identity.people import Action
 from sfumato.server.identity.releases import KeptRelease
 from sfumato.session.releases.documents import decode_release
@@ -51,6 +51,13 @@ def releases(
         if account is None:
             return []
         return [_shown(one) for one in who.gateway.releases.list(account, after=after, limit=limit)]
+
+
+def latest(who: Caller, dataset: str, *, limit: int) -> list[dict[str, Any]]:
+    """The releases that were shown last to the account of whoever asks, the latest first; for pages."""
+    with who.doing(Action.READ_OWN_RELEASES, dataset):
+        account = who.principal.account(dataset)
+        return [] if account is None else [_shown(one) for one in who.gateway.releases.latest(account, limit=limit)]
 
 
 @router.get("/{release}", responses={200: {"content": {media: {} for media in _MEDIA.values()}}})

@@ -164,6 +164,7 @@ class ApiKeys:
             grants=grants_in(rows),
             scopes=frozenset(map(KeyScope, key.scopes.split())),
             key=key.id,
+            keys_end=key.expires,
         )
 
     def list(self, person: str | None = None) -> tuple[ApiKey, ...]:

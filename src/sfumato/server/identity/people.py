@@ -7,6 +7,7 @@ needs both a role of the person and a scope of the key.
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
@@ -45,6 +46,7 @@ class Action(StrEnum):
     """Everything that people do with a server; the log of acts has no other words."""
 
     SIGN_IN = "sign_in"
+    SIGN_OUT = "sign_out"
     READ_SELF = "read_self"
     MANAGE_OWN_KEYS = "manage_own_keys"
     READ_SCHEMA = "read_schema"
@@ -95,6 +97,7 @@ def _of(scope: KeyScope, *roles: Role) -> Right:
 RIGHTS: Final[Mapping[Action, Right]] = MappingProxyType(
     {
         Action.READ_SELF: Right(KeyScope.READ, is_for_all=True),
+        Action.SIGN_OUT: Right(KeyScope.READ, is_for_all=True),
         Action.MANAGE_OWN_KEYS: Right(KeyScope.MANAGE, is_for_all=True),
         Action.READ_SCHEMA: _of(KeyScope.READ, *Role),
         Action.READ_RELATIONS: _of(KeyScope.READ, Role.ANALYST),
@@ -148,6 +151,14 @@ class Person:
 class Principal:
     """Who makes a request, with all that decides whether they may.
 
+    Attributes:
+        name: Who.
+        is_platform_admin: Whether they keep people and keys.
+        grants: Their roles on datasets.
+        scopes: What their API key or session may be used for.
+        key: The id of the API key or the session.
+        keys_end: When API keys end at the latest that they make for themselves; None for never.
+
     Example:
         >>> ann = Principal(name="ann", grants=(Grant("adult", Role.ANALYST, "adult/ann"),))
         >>> ann.may(Action.ASK, "adult"), ann.may(Action.ASK, "visits"), ann.may(Action.CHANGE_BUDGET, "adult")
@@ -161,6 +172,7 @@ class Principal:
     grants: tuple[Grant, ...] = ()
     scopes: frozenset[KeyScope] = frozenset(KeyScope)
     key: str = ""
+    keys_end: datetime | None = None
 
     def roles(self, dataset: str) -> frozenset[Role]:
         """The roles on a dataset; empty for one that they may not know of."""
@@ -289,7 +301,7 @@ class Directory:
             return _person(connection, name)
 
     def grant(self, name: str, grant: Grant) -> None:
-        """Give a person a role on a dataset; an analyst who has it gets the account named now.
+        """Give a person a role on a dataset; an analyst who has it gets the account named now, whatever groups say.
 
         Raises:
             NotFoundError: There is no such person.
@@ -306,7 +318,7 @@ class Directory:
             _person(connection, name)
             if not self._database.insert_new(connection, GRANTS, **key, account=grant.account):
                 found = (GRANTS.columns[field] == value for field, value in key.items())
-                connection.execute(update(GRANTS).where(*found).values(account=grant.account))
+                connection.execute(update(GRANTS).where(*found).values(account=grant.account, provider=""))
 
     def revoke(self, name: str, dataset: str, role: Role | None = None) -> None:
         """Take a role on a dataset away, or all roles on it.

@@ -129,6 +129,17 @@ class ReleaseRegistry:
                 query = query.where(RELEASES.c.number > number)
             return tuple(KeptRelease(**row) for row in connection.execute(query).mappings())
 
+    def latest(self, account: str, *, limit: int) -> tuple[KeptRelease, ...]:
+        """The releases of an account that were first shown last, the latest first.
+
+        Args:
+            account: Whose.
+            limit: How many at most.
+        """
+        query = _KEPT.where(RELEASES.c.account == account).order_by(RELEASES.c.number.desc()).limit(limit)
+        with self._database.reading() as connection:
+            return tuple(KeptRelease(**row) for row in connection.execute(query).mappings())
+
     def _one(self, query: Select[tuple[Any, ...]], **by: str) -> KeptRelease | None:
         with self._database.reading() as connection:
             row = connection.execute(query, by).mappings().one_or_none()

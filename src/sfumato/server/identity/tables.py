@@ -1,4 +1,4 @@
-"""The tables of a server's own database: people, grants, API keys, acts, approvals and releases.
+"""The tables of a server's own database: people, grants, API keys, sessions, acts, approvals and releases.
 
 They are declared once for SQLite and PostgreSQL. Nothing here was computed from rows of people but the documents of
 releases, which are public to whoever may read them.
@@ -83,10 +83,14 @@ GRANTS: Final = Table(
     Column("dataset", Text, primary_key=True),
     Column("role", Text, primary_key=True),
     Column("account", Text, nullable=False),
+    Column("provider", Text, nullable=False, server_default=""),
     CheckConstraint("role IN ('owner', 'analyst', 'auditor')", name="role"),
     CheckConstraint("(role = 'analyst') = (account <> '')", name="account"),
 )
-"""Who has which role on a dataset; an analyst is charged on the account."""
+"""Who has which role on a dataset; an analyst is charged on the account.
+
+Where a provider is named, groups gave the role, and the next sign-in there may take it.
+"""
 
 API_KEYS: Final = Table(
     "api_key",
@@ -174,3 +178,41 @@ QUESTIONS: Final = Table(
     Column("at", Moment, nullable=False),
 )
 """Queries that take long: how far one is, the ledger knows."""
+
+SESSIONS: Final = Table(
+    "session",
+    METADATA,
+    Column("hash", Text, primary_key=True),
+    Column("person", Text, ForeignKey("person.name"), nullable=False, index=True),
+    Column("api_key", Text, ForeignKey("api_key.id")),
+    Column("began", Moment, nullable=False),
+    Column("provider", Text, nullable=False),
+    Column("last_used", Moment, nullable=False),
+    Column("ended", Moment),
+)
+"""Whoever has signed in with a browser: keyed hashes of what cookies hold, and by which API key or provider."""
+
+ATTEMPTS: Final = Table(
+    "sign_in_attempt",
+    METADATA,
+    Column("hash", Text, primary_key=True),
+    Column("browser", Text, nullable=False),
+    Column("provider", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("began", Moment, nullable=False),
+)
+"""Browsers that were sent to a provider and are not back, as keyed hashes of what they hold."""
+
+IDENTITIES: Final = Table(
+    "identity",
+    METADATA,
+    Column("issuer", Text, primary_key=True),
+    Column("subject", Text, primary_key=True),
+    Column("person", Text, ForeignKey("person.name"), nullable=False),
+    Column("last_sign_in", Moment, nullable=False),
+    UniqueConstraint("person"),
+)
+"""Which person a provider means: by issuer and subject alone, as names and addresses change hands."""
+
+FLEETING: Final = (SESSIONS, ATTEMPTS)
+"""What no backup has: whoever has signed in signs in again at the server that was restored."""

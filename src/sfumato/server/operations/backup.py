@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from sqlalchemy import URL
+from sqlalchemy import URL, delete
 
 from sfumato.errors import DatabaseError, LedgerError, ParameterError
 from sfumato.ledger.core.entry import Committed, Entry
@@ -31,6 +31,7 @@ from sfumato.ledger.stores.sqlite import SQLiteStore
 from sfumato.server.config import Curator, load_curator
 from sfumato.server.identity.acts import ActChain, ActLog
 from sfumato.server.identity.database import Database, url_of, utc_now
+from sfumato.server.identity.tables import FLEETING
 from sfumato.server.operations.files import SQLITE, ledger_folder
 from sfumato.server.operations.manifest import Manifest, StoredFile, stored, telling_of_files
 
@@ -161,10 +162,11 @@ class _Copies:
 
 
 def _database(curator: Curator, copies: _Copies) -> ActChain | None:
-    """Copy the server's own database; what it says of acts."""
+    """Copy the server's own database without sessions, some of which may end later; what it says of acts."""
     if not curator.database.startswith(SQLITE):
         # A ledger in the same database is copied on its own, and later than this.
-        copies.dumped(url_of(curator.database), "--exclude-schema='sfumato_*'", "server.dump")
+        empty = " ".join(f"--exclude-table-data={table.name}" for table in FLEETING)
+        copies.dumped(url_of(curator.database), f"--exclude-schema='sfumato_*' {empty}", "server.dump")
         return None
     path = Path(curator.database.removeprefix(SQLITE))
     if not path.exists():
@@ -173,6 +175,9 @@ def _database(curator: Curator, copies: _Copies) -> ActChain | None:
     _copied(path, copy, DatabaseError)
     with _tidied(copy), closing(Database(f"{SQLITE}{copy.absolute()}")) as database, closing(ActLog(database)) as acts:
         chain = acts.verify()
+        with database.writing() as connection:
+            for table in FLEETING:
+                connection.execute(delete(table))
     if chain.broken is not None:
         raise DatabaseError(str(path), f"act {chain.broken} is not as it was written; find out who changed it")
     copies.took("database", place)

@@ -60,6 +60,9 @@ def _modes(curator: Curator, config: Path, place: LedgerPlace) -> Iterator[Findi
         private["database"] = Path(curator.database.removeprefix(SQLITE))
     if curator.tls is not None:
         private["key of the certificate"] = curator.tls[1]
+    for name, provider in curator.providers.items():
+        if provider.secret_file is not None:
+            private[f"secret at provider {name}"] = provider.secret_file
     if "@" in curator.ledger + curator.database:  # which holds a password, or may one day
         private["curator's file, with an address of a database"] = config
     files = {name: path for name, path in private.items() if path.exists()}

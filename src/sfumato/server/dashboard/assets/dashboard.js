@@ -1,0 +1,90 @@
+// What pages do besides: charts, words of the schema put into a query, and the word under the slider.
+// Everything can be read and sent without it.
+"use strict";
+(() => {
+  const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+  const axes = () => ({
+    axisLine: { lineStyle: { color: color("--line") } }, axisTick: { show: false },
+    axisLabel: { color: color("--soft"), hideOverlap: true }, splitLine: { lineStyle: { color: color("--line") } },
+    nameTextStyle: { color: color("--soft") },
+  });
+
+  const short = new Intl.NumberFormat(document.documentElement.lang, { maximumSignificantDigits: 5 });
+
+  // A point for each value, and a bar over its interval: stacked on an invisible one, it begins at the low end.
+  const intervals = (data) => {
+    const names = data.points.map((point) => point[0]);
+    const ink = (point) => color(point[4] ? "--chart-noise" : "--chart");
+    const isFar = Math.min(...data.points.map((point) => point[2])) > Math.max(...data.points.map((point) => point[3])) / 2;
+    const tilted = names.length > 4 && names.some((name) => name.length > 9);
+    const bar = { type: "bar", animation: false, barWidth: 6, stack: "interval", stackStrategy: "all", silent: true };
+    return {
+      xAxis: { type: "category", data: names, ...axes(), splitLine: { show: false }, axisLabel: { color: color("--soft"), interval: names.length > 24 ? "auto" : 0, rotate: tilted ? 35 : 0, width: 110, overflow: "truncate" } },
+      yAxis: { type: "value", ...axes(), scale: isFar },
+      tooltip: { trigger: "axis", renderMode: "richText", formatter: ([one]) => { const [name, value, low, high] = data.points[one.dataIndex]; return `${name}\n${short.format(value)}   [${short.format(low)} … ${short.format(high)}]`; } },
+      series: [
+        { ...bar, itemStyle: { color: "transparent" }, data: data.points.map((point) => point[2]) },
+        { ...bar, data: data.points.map((point) => ({ value: point[3] - point[2], itemStyle: { color: ink(point), borderRadius: 2 } })) },
+        { type: "line", animation: false, lineStyle: { opacity: 0 }, symbol: "circle", symbolSize: 9, data: data.points.map((point) => ({ value: point[1], itemStyle: { color: ink(point), borderColor: color("--card"), borderWidth: 1.5 } })) },
+      ],
+    };
+  };
+
+  const steps = (data) => ({
+    xAxis: { type: "time", ...axes(), splitLine: { show: false } },
+    yAxis: { type: "value", name: data.unit, min: 0, ...axes() },
+    tooltip: { trigger: "axis", renderMode: "richText", valueFormatter: (value) => `${data.unit} ${short.format(value)}` },
+    series: [{
+      type: "line", animation: false, symbol: data.points.length > 40 ? "none" : "circle", symbolSize: 6, data: data.points,
+      lineStyle: { width: 2, color: color("--chart") }, itemStyle: { color: color("--chart") },
+      areaStyle: { color: color("--chart-soft"), opacity: 0.25 },
+    }],
+  });
+
+  // Answers of one query asked again and again, beside the exact value, which only made-up rows have.
+  const dots = (data) => ({
+    xAxis: { type: "value", ...axes(), min: data.low, max: data.high, splitLine: { show: false } },
+    yAxis: { type: "value", show: false, min: 0, max: data.points.length + 1 },
+    series: [
+      { type: "line", animation: false, lineStyle: { opacity: 0 }, symbol: "circle", symbolSize: 11, itemStyle: { color: color("--chart"), opacity: 0.75 }, data: data.points.map((value, place) => [value, place + 1]) },
+      { type: "line", animation: false, symbol: "none", lineStyle: { color: color("--chart-noise"), width: 2 }, data: [[data.exact, 0], [data.exact, data.points.length + 1]] },
+    ],
+  });
+
+  const kinds = { intervals, steps, dots };
+  const drawn = [];
+  const draw = (root) => {
+    if (!window.echarts) return;
+    for (const place of root.querySelectorAll("[data-chart]")) {
+      const data = JSON.parse(place.dataset.chart);
+      const chart = window.echarts.init(place);
+      chart.setOption({ animation: false, textStyle: { fontFamily: "inherit" }, grid: { left: 8, right: 18, top: 28, bottom: 8, containLabel: true }, ...kinds[data.kind](data) });
+      drawn.push([chart, data]);
+    }
+  };
+  const again = () => drawn.forEach(([chart, data]) => { chart.setOption(kinds[data.kind](data)); chart.resize(); });
+
+  const insert = (button) => {
+    const area = document.getElementById(button.dataset.into);
+    area.setRangeText(button.dataset.insert, area.selectionStart, area.selectionEnd, "end");
+    area.focus();
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-insert]");
+    if (button) insert(button);
+  });
+  document.addEventListener("input", (event) => {
+    const { target } = event;
+    if (target.dataset.steps) document.getElementById(`${target.id}-shown`).textContent = `ε ${target.dataset.steps.split(" ")[target.value]}`;
+    const way = target.dataset.steps ? "slider" : target.dataset.way;
+    const choice = way && target.form.querySelector(`[name="way"][value="${way}"]`);
+    if (choice) choice.checked = true;
+  }, true);
+  document.addEventListener("htmx:afterSettle", (event) => draw(event.target));
+  window.addEventListener("resize", again);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  draw(document);
+})();

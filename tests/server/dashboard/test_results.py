@@ -1,0 +1,84 @@
+"""Answers have an address that stays, errors in words, and files of several kinds; texts in them are never run."""
+
+import io
+import zipfile
+from html import unescape
+
+import pytest
+from tests.server.dashboard.browsing import words
+
+from sfumato.server.dashboard.results import excel
+from sfumato.session.releases.documents import decode_release
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+def asked(beside, sql, *, person="ann", epsilon="0.5"):
+    answer = beside.client(person).post("/datasets/clinic/ask", json={"sql": sql, "epsilon": epsilon})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["ids"][0]
+
+
+def test_an_answer_is_a_table_a_chart_and_a_receipt(visitor, beside):
+    name = asked(beside, "SELECT town, COUNT(*) AS n FROM clinic GROUP BY town")
+    page = visitor("ann").get(f"/releases/{name}")
+    shown = words(page)
+    for part in ("Basel", "±", "Receipt", "It cost ε 0.5", "with a probability of 95%", name):
+        assert part in shown, part
+    assert '"kind": "intervals"' in unescape(page.text)
+
+
+def test_noise_larger_than_the_signal_is_said(visitor, beside):
+    name = asked(beside, "SELECT COUNT(*) AS n FROM clinic WHERE age > 1000", epsilon="0.01")
+    assert "mostly noise" in words(visitor("ann").get(f"/releases/{name}"))
+    name = asked(beside, "SELECT COUNT(*) AS n FROM clinic WHERE age < 1000", epsilon="10")
+    assert "mostly noise" not in words(visitor("ann").get(f"/releases/{name}"))
+
+
+@pytest.mark.parametrize(
+    ("form", "begins"), [("csv", b'"town"'), ("xlsx", b"PK"), ("parquet", b"PAR1"), ("json", b"{")]
+)
+def test_an_answer_is_fetched_as_a_file(visitor, beside, form, begins):
+    name = asked(beside, "SELECT town, COUNT(*) AS n FROM clinic GROUP BY town")
+    found = visitor("ann").get(f"/releases/{name}/answer.{form}")
+    assert found.status_code == 200
+    assert found.content.startswith(begins)
+    assert f"{name}.{form}" in found.headers["content-disposition"]
+
+
+def test_a_workbook_has_no_formula(beside):
+    name = asked(beside, "SELECT town, COUNT(*) AS n FROM clinic GROUP BY town")
+    book = excel(decode_release(beside.client("ann").get(f"/releases/{name}").json()))
+    with zipfile.ZipFile(io.BytesIO(book)) as opened:
+        sheet = opened.read("xl/worksheets/sheet1.xml")
+        assert b"=SUM(A1)" in opened.read("xl/sharedStrings.xml")
+    assert b"<f>" not in sheet
+
+
+def test_others_see_neither_answers_nor_files(visitor, beside, fresh):
+    name = asked(beside, fresh())
+    for person in ("bob", "olga", "admin"):
+        other = visitor(person)
+        for path in (f"/releases/{name}", f"/releases/{name}/answer.csv", f"/releases/{name}/answer.xlsx"):
+            assert other.get(path).status_code == 404
+        assert name not in other.get("/releases").text
+
+
+def test_the_registry_finds_answers_by_their_query(visitor, beside):
+    name = asked(beside, "SELECT COUNT(*) AS findme FROM clinic WHERE age < 7")
+    ann = visitor("ann")
+    assert name in ann.get("/releases?find=FINDME").text
+    assert name not in ann.get("/releases?find=other").text
+
+
+def test_names_in_queries_stay_text(visitor, beside):
+    name = asked(beside, f'SELECT sex, COUNT(*) AS "{HOSTILE}" FROM clinic GROUP BY sex')
+    ann = visitor("ann")
+    for path in (f"/releases/{name}", f"/releases/batch?ids={name}", "/releases", f"/releases?find={HOSTILE}"):
+        text = ann.get(path).text
+        assert "<img src=x" not in text
+        assert "&lt;img src=x" in text
+
+
+def test_an_unknown_name_is_an_error_page(visitor):
+    assert visitor("ann").get("/releases/nothing").status_code == 404
