@@ -49,6 +49,8 @@ def test_an_analyst_sees_the_cost_first_then_asks_and_fetches_the_answer(screen,
     assert page.is_checked("input[name=way][value=error]")
     page.click("button[value=dry-run]")
     page.wait_for_selector("text=They say nothing about the data.")
+    page.wait_for_timeout(1_000)  # an estimate that waited until now would have replaced it
+    expect(page.locator("#estimate")).to_contain_text("made-up rows")
     ann.looked_at("console_dry_run")
     before = beside.gateway.ledger.spent("clinic/ann")
     page.click("button[value=run]")
