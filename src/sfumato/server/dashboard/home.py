@@ -96,7 +96,9 @@ def account_of(visit: Visit, dataset: str, shown: dict[str, Any]) -> ShownAccoun
         queries = None if cost is None else times_within(remaining, cost)
     except (KeyError, SfumatoError):  # they are in different measures
         queries = None
-    return ShownAccount(shown=shown, queries=queries, cost=budget_text(encode_guarantee(charge or _USUAL)), is_usual=charge is None)
+    return ShownAccount(
+        shown=shown, queries=queries, cost=budget_text(encode_guarantee(charge or _USUAL)), is_usual=charge is None
+    )
 
 
 def _facts(visit: Visit, name: str) -> dict[str, Any]:
