@@ -5,7 +5,7 @@ import time
 
 import pytest
 from playwright.sync_api import expect
-from tests.server.dashboard.chromium import PHONE, Screen, opened
+from tests.server.dashboard.chromium import DESKTOP, PHONE, Screen, opened
 from tests.server.openid import CLIENT, provided
 
 from sfumato.server.dashboard.visits import clients_of
@@ -200,10 +200,13 @@ def test_an_admin_keeps_people_keys_and_the_server(screen):
     page = admin.page
     page.click("nav >> text=People")
     page.fill("#name", name)
-    page.fill("#display_name", HOSTILE)
+    page.fill("#display_name", HOSTILE + "long" * 20)
     page.click("button:has-text('Add a person')")
     page.wait_for_selector(f"td >> text={name}")
     admin.looked_at("people")
+    page.set_viewport_size(PHONE)
+    admin.looked_at("people_phone")
+    page.set_viewport_size(DESKTOP)
     page.click("nav >> text=Keys")
     page.fill("#person", name)
     page.click("button:has-text('Make a key')")
