@@ -11,6 +11,11 @@ RENDERING = "tests/server/dashboard/test_rendering.py::"
 
 MUTANTS = (
     Mutant(
+        name="a gateway makes the ledger that its worker has not made yet",
+        edits=(("server/gateway/app.py", "must_exist=bool(curator.datasets)", "must_exist=False"),),
+        tests=("tests/server/gateway/test_app.py::test_a_gateway_makes_no_ledger_in_the_place_of_the_worker",),
+    ),
+    Mutant(
         name="a session never ends for want of use",
         edits=(("server/identity/sessions.py", "and now - found.last_used < IDLE and", "and"),),
         tests=(f"{SESSIONS}test_a_session_that_is_not_used_ends",),

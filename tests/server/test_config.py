@@ -145,9 +145,8 @@ def test_what_is_impossible_is_refused_with_its_place(load, text, place):
     refused(load, text, f"^policy, at {re.escape(place)}: ")
 
 
-def test_a_file_without_datasets_is_refused(load):
-    refused(load, "", "datasets", dataset="")
-    refused(load, "", "must be at least one", dataset="[datasets]")
+def test_a_file_may_have_no_datasets_yet(load):
+    assert load("", dataset="").datasets == load("", dataset="[datasets]").datasets == {}
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ class CuratorEntry(_Entry):
     providers: dict[str, ProviderEntry] = {}
     limits: LimitsEntry = LimitsEntry()
     work: WorkEntry = WorkEntry()
-    datasets: dict[str, DatasetEntry]
+    datasets: dict[str, DatasetEntry] = {}
 
 
 class Dataset:
@@ -187,8 +187,6 @@ class Curator:
                 requirement = "must have a name of at most 60 letters, digits or _.@:+-, which grants and acts can hold"
                 raise PolicyError(f"datasets.{name[:_LONGEST_NAME]!r}", requirement)
         self.datasets = {name: Dataset(name, own, folder) for name, own in entry.datasets.items()}
-        if not self.datasets:
-            raise PolicyError("datasets", "must be at least one: [datasets.hospital]")
         self.public_url = None if entry.public_url is None else public_url(entry.public_url)
         self.providers = declared_providers(entry.providers, folder, self.datasets, self.public_url)
         if self.tls is None and not self.insecure and not self.is_loopback:

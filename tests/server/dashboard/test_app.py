@@ -33,6 +33,17 @@ def test_assets_are_kept_for_ever_under_an_address_of_their_own(visitor):
     assert nobody.client.get("/assets/..%2fapp.py").status_code == 404
 
 
+def test_people_read_a_page_where_there_is_none_and_programs_a_problem_document(visitor):
+    client = visitor(**{"Accept-Language": "de"}).client
+    page = client.get("/nowhere", headers={"Accept": "text/html,*/*"})
+    assert page.status_code == 404
+    assert "Diese Seite gibt es nicht." in page.text
+    assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+    for path, accepted in (("/nowhere", "*/*"), ("/v1/nowhere", "text/html")):
+        document = client.get(path, headers={"Accept": accepted})
+        assert (document.status_code, document.headers["content-type"]) == (404, "application/problem+json")
+
+
 def test_the_document_of_the_interface_names_no_page(visitor):
     paths = visitor().client.get("/v1/openapi.json").json()["paths"]
     assert all(path.startswith("/v1/") for path in paths)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 from playwright.sync_api import expect
-from tests.server.dashboard.chromium import PHONE, Screen, opened
+from tests.server.dashboard.chromium import DESKTOP, PHONE, Screen, opened
 from tests.server.openid import CLIENT, provided
 
 from sfumato.server.dashboard.visits import clients_of
@@ -49,6 +49,8 @@ def test_an_analyst_sees_the_cost_first_then_asks_and_fetches_the_answer(screen,
     assert page.is_checked("input[name=way][value=error]")
     page.click("button[value=dry-run]")
     page.wait_for_selector("text=They say nothing about the data.")
+    page.wait_for_timeout(1_000)  # an estimate that waited until now would have replaced it
+    expect(page.locator("#estimate")).to_contain_text("made-up rows")
     ann.looked_at("console_dry_run")
     before = beside.gateway.ledger.spent("clinic/ann")
     page.click("button[value=run]")
@@ -198,10 +200,13 @@ def test_an_admin_keeps_people_keys_and_the_server(screen):
     page = admin.page
     page.click("nav >> text=People")
     page.fill("#name", name)
-    page.fill("#display_name", HOSTILE)
+    page.fill("#display_name", HOSTILE + "long" * 20)
     page.click("button:has-text('Add a person')")
     page.wait_for_selector(f"td >> text={name}")
     admin.looked_at("people")
+    page.set_viewport_size(PHONE)
+    admin.looked_at("people_phone")
+    page.set_viewport_size(DESKTOP)
     page.click("nav >> text=Keys")
     page.fill("#person", name)
     page.click("button:has-text('Make a key')")

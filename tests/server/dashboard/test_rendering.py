@@ -89,7 +89,7 @@ def test_hostile_values_stay_text_in_pages(look):
     )
     assert "<img" not in text.replace('<img src="/assets/', "")
     assert "</script><" not in text.replace("defer></script>\n", "")
-    assert "49" not in text
+    assert "49" not in re.sub(r"\?[0-9a-f]{12}", "", text)
     assert "&lt;img" in text
 
 

@@ -12,6 +12,9 @@ import pytest
 from tests.server.gateway.interface import ASK, DATASET, DOORS, HIDDEN, MATRIX, OWN, address
 from tests.server.running import GRANTS, SECONDS, Beside
 
+from sfumato.errors import UnavailableError
+from sfumato.server.config import load_curator
+from sfumato.server.gateway import app
 from sfumato.server.gateway.app import create_app
 from sfumato.server.identity.people import Action, Principal
 
@@ -108,6 +111,29 @@ def test_43_a_gateway_loads_nothing_that_reads_data():
     """Catalogue 43: what plans and estimates cannot open data."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.fixture
+def declared(tmp_path, monkeypatch):
+    """A curator of a text, whose worker makes no ledger."""
+    monkeypatch.setattr(app, "_SECONDS_FOR_A_LEDGER", 0)
+
+    def made(text):
+        (tmp_path / "curator.toml").write_text(text, "utf-8")
+        return load_curator(tmp_path / "curator.toml")
+
+    return made
+
+
+def test_a_gateway_makes_no_ledger_in_the_place_of_the_worker(declared, tmp_path):
+    with pytest.raises(UnavailableError):
+        app._ledger(declared('[datasets.people]\npolicy = "people.toml"\nbudget = { epsilon = 1 }\n'))
+    assert not (tmp_path / "ledger.db").exists()
+
+
+def test_a_server_without_datasets_has_an_empty_ledger(declared):
+    with app._ledger(declared("")) as ledger:
+        assert list(ledger.entries()) == []
 
 
 def test_it_ends_when_it_is_told_to_and_answers_what_is_under_way(curator):

@@ -1,7 +1,7 @@
 """All pages, put beside the routes of the REST interface in one application."""
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Awaitable, Mapping
+from typing import Final, cast
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.datastructures import MutableHeaders
@@ -21,9 +21,10 @@ from sfumato.server.dashboard import (
     signing_in,
 )
 from sfumato.server.dashboard.rendering import assets, zipped
-from sfumato.server.dashboard.visits import Dashboard
+from sfumato.server.dashboard.visits import HEADERS, Dashboard, Visit
 from sfumato.server.gateway.access import Gateway
 
+_NOT_FOUND: Final = 404
 _TYPES: Final = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 _FOREVER: Final = {
     "Cache-Control": "public, max-age=31536000, immutable", "Cross-Origin-Resource-Policy": "same-origin",
@@ -70,6 +71,19 @@ def add_dashboard(app: FastAPI, gateway: Gateway) -> None:
     app.state.dashboard = Dashboard(gateway)
     for router in ROUTERS:
         app.include_router(router)
+    for_programs = app.exception_handlers[HTTPException]
+
+    async def nowhere(request: Request, error: Exception) -> Response:
+        """A page for people, where there is none at an address; a problem document for programs."""
+        is_for_people = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/v1/")
+        if not isinstance(error, HTTPException) or error.status_code != _NOT_FOUND or not is_for_people:
+            answer: Response = await cast("Awaitable[Response]", for_programs(request, error))
+            return answer
+        page = Visit(app.state.dashboard, request, []).page("nowhere.html", status=_NOT_FOUND)
+        page.headers.update(HEADERS)
+        return page
+
+    app.add_exception_handler(HTTPException, nowhere)
 
 
 class DefaultHeaders:

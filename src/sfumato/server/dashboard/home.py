@@ -7,9 +7,9 @@ from fastapi import APIRouter, Response
 
 from sfumato.errors import SfumatoError, UnavailableError
 from sfumato.ledger.core.prices import limits, times_within
-from sfumato.privacy.codec import decode_budget, decode_guarantee
+from sfumato.privacy.codec import decode_budget, decode_guarantee, encode_guarantee
 from sfumato.privacy.guarantees import PureDP
-from sfumato.server.dashboard.rendering import share
+from sfumato.server.dashboard.rendering import budget_text, share
 from sfumato.server.dashboard.visits import Here, Page, Visit, built
 from sfumato.server.gateway import accounts, datasets, releases
 from sfumato.server.identity.people import Action, Role
@@ -96,7 +96,9 @@ def account_of(visit: Visit, dataset: str, shown: dict[str, Any]) -> ShownAccoun
         queries = None if cost is None else times_within(remaining, cost)
     except (KeyError, SfumatoError):  # they are in different measures
         queries = None
-    return ShownAccount(shown=shown, queries=queries, cost=str(charge or _USUAL), is_usual=charge is None)
+    return ShownAccount(
+        shown=shown, queries=queries, cost=budget_text(encode_guarantee(charge or _USUAL)), is_usual=charge is None
+    )
 
 
 def _facts(visit: Visit, name: str) -> dict[str, Any]:

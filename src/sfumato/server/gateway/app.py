@@ -156,11 +156,11 @@ def server_of(gateway: Gateway) -> uvicorn.Server:
 
 
 def _ledger(curator: Curator) -> Ledger:
-    """The ledger, once the worker has made it."""
+    """The ledger, once the worker has made it; that of a server without datasets is made here, and empty."""
     end = time.monotonic() + _SECONDS_FOR_A_LEDGER
     while True:
         try:
-            return open_ledger(curator.ledger, must_exist=True)
+            return open_ledger(curator.ledger, must_exist=bool(curator.datasets))
         except LedgerMissingError:
             if time.monotonic() >= end:
                 raise UnavailableError from None

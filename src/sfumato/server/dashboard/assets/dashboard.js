@@ -6,23 +6,27 @@
 
   const axes = () => ({
     axisLine: { lineStyle: { color: color("--line") } }, axisTick: { show: false },
-    axisLabel: { color: color("--soft"), hideOverlap: true }, splitLine: { lineStyle: { color: color("--line") } },
-    nameTextStyle: { color: color("--soft") },
+    axisLabel: { color: color("--soft"), fontSize: 13, hideOverlap: true }, splitLine: { lineStyle: { color: color("--line") } },
+    nameTextStyle: { color: color("--soft"), fontSize: 13 },
   });
 
-  const short = new Intl.NumberFormat(document.documentElement.lang, { maximumSignificantDigits: 5 });
+  // As in tables: a narrow space between thousands, and a point as in SQL, whatever the language.
+  const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 5 });
+  const short = (value) => digits.format(value).replaceAll(",", "\u202f").replace("-", "−");
+  const numbers = () => { const { axisLabel, ...others } = axes(); return { type: "value", ...others, axisLabel: { ...axisLabel, formatter: short } }; };
+  const named = (text) => ({ name: text, nameLocation: "middle", nameGap: 30 });
 
   // A point for each value, and a bar over its interval: stacked on an invisible one, it begins at the low end.
-  const intervals = (data) => {
+  const intervals = (data, axis) => {
     const names = data.points.map((point) => point[0]);
     const ink = (point) => color(point[4] ? "--chart-noise" : "--chart");
     const isFar = Math.min(...data.points.map((point) => point[2])) > Math.max(...data.points.map((point) => point[3])) / 2;
     const tilted = names.length > 4 && names.some((name) => name.length > 9);
     const bar = { type: "bar", animation: false, barWidth: 6, stack: "interval", stackStrategy: "all", silent: true };
     return {
-      xAxis: { type: "category", data: names, ...axes(), splitLine: { show: false }, axisLabel: { color: color("--soft"), interval: names.length > 24 ? "auto" : 0, rotate: tilted ? 35 : 0, width: 110, overflow: "truncate" } },
-      yAxis: { type: "value", ...axes(), scale: isFar },
-      tooltip: { trigger: "axis", renderMode: "richText", formatter: ([one]) => { const [name, value, low, high] = data.points[one.dataIndex]; return `${name}\n${short.format(value)}   [${short.format(low)} … ${short.format(high)}]`; } },
+      xAxis: { type: "category", data: names, ...axes(), ...(tilted ? {} : named(axis)), splitLine: { show: false }, axisLabel: { color: color("--soft"), fontSize: 13, interval: names.length > 24 ? "auto" : 0, rotate: tilted ? 35 : 0, width: 110, overflow: "truncate" } },
+      yAxis: { ...numbers(), name: data.name, nameTextStyle: { color: color("--soft"), fontSize: 13, align: "left" }, scale: isFar },
+      tooltip: { trigger: "axis", renderMode: "richText", formatter: ([one]) => { const [name, value, low, high] = data.points[one.dataIndex]; return `${name}\n${short(value)}   [${short(low)} … ${short(high)}]`; } },
       series: [
         { ...bar, itemStyle: { color: "transparent" }, data: data.points.map((point) => point[2]) },
         { ...bar, data: data.points.map((point) => ({ value: point[3] - point[2], itemStyle: { color: ink(point), borderRadius: 2 } })) },
@@ -31,24 +35,25 @@
     };
   };
 
-  const steps = (data) => ({
+  // What remained after the last charge still remains now.
+  const steps = (data, axis) => ({
     xAxis: { type: "time", ...axes(), splitLine: { show: false } },
-    yAxis: { type: "value", name: data.unit, min: 0, ...axes() },
-    tooltip: { trigger: "axis", renderMode: "richText", valueFormatter: (value) => `${data.unit} ${short.format(value)}` },
+    yAxis: { ...numbers(), name: axis, nameTextStyle: { color: color("--soft"), fontSize: 13, align: "left" }, min: 0 },
+    tooltip: { trigger: "axis", renderMode: "richText", valueFormatter: (value) => `${data.unit} ${short(value)}` },
     series: [{
-      type: "line", animation: false, symbol: data.points.length > 40 ? "none" : "circle", symbolSize: 6, data: data.points,
+      type: "line", animation: false, symbol: data.points.length > 40 ? "none" : "circle", symbolSize: 6, data: [...data.points, [new Date().toISOString(), data.points.at(-1)[1]]],
       lineStyle: { width: 2, color: color("--chart") }, itemStyle: { color: color("--chart") },
       areaStyle: { color: color("--chart-soft"), opacity: 0.25 },
     }],
   });
 
   // Answers of one query asked again and again, beside the exact value, which only made-up rows have.
-  const dots = (data) => ({
-    xAxis: { type: "value", ...axes(), min: data.low, max: data.high, splitLine: { show: false } },
+  const dots = (data, axis, line) => ({
+    xAxis: { ...numbers(), ...named(axis), min: Math.floor(data.low / 10) * 10, max: Math.ceil(data.high / 10) * 10, splitLine: { show: false } },
     yAxis: { type: "value", show: false, min: 0, max: data.points.length + 1 },
     series: [
       { type: "line", animation: false, lineStyle: { opacity: 0 }, symbol: "circle", symbolSize: 11, itemStyle: { color: color("--chart"), opacity: 0.75 }, data: data.points.map((value, place) => [value, place + 1]) },
-      { type: "line", animation: false, symbol: "none", lineStyle: { color: color("--chart-noise"), width: 2 }, data: [[data.exact, 0], [data.exact, data.points.length + 1]] },
+      { type: "line", animation: false, symbol: "none", lineStyle: { color: color("--chart-noise"), width: 2 }, data: [[data.exact, 0], [data.exact, data.points.length + 1]], endLabel: { show: true, formatter: `${line}: ${data.exact}`, color: color("--soft"), fontSize: 13 } },
     ],
   });
 
@@ -59,11 +64,12 @@
     for (const place of root.querySelectorAll("[data-chart]")) {
       const data = JSON.parse(place.dataset.chart);
       const chart = window.echarts.init(place);
-      chart.setOption({ animation: false, textStyle: { fontFamily: "inherit" }, grid: { left: 8, right: 18, top: 28, bottom: 8, containLabel: true }, ...kinds[data.kind](data) });
-      drawn.push([chart, data]);
+      const { axis, line } = place.dataset, made = () => kinds[data.kind](data, axis, line);
+      chart.setOption({ animation: false, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily }, grid: { left: 8, right: 18, top: 36, bottom: data.kind === "steps" ? 8 : 28, containLabel: true }, ...made() });
+      drawn.push([chart, made]);
     }
   };
-  const again = () => drawn.forEach(([chart, data]) => { chart.setOption(kinds[data.kind](data)); chart.resize(); });
+  const again = () => drawn.forEach(([chart, made]) => { chart.setOption(made()); chart.resize(); });
 
   const insert = (button) => {
     const area = document.getElementById(button.dataset.into);
@@ -83,6 +89,16 @@
     const choice = way && target.form.querySelector(`[name="way"][value="${way}"]`);
     if (choice) choice.checked = true;
   }, true);
+  // An estimate that was still waiting does not replace what a button has shown of the same form.
+  let pressed = "";
+  document.addEventListener("htmx:confirm", (event) => {
+    const form = document.getElementById("console");
+    if (!form || !form.contains(event.target)) return;
+    const sent = new URLSearchParams(new FormData(form)).toString();
+    if (event.target.matches("button")) pressed = sent;
+    else if (sent === pressed) event.preventDefault();
+    else pressed = "";
+  });
   document.addEventListener("htmx:afterSettle", (event) => draw(event.target));
   window.addEventListener("resize", again);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
