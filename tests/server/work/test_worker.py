@@ -480,6 +480,9 @@ def test_a_worker_that_starts_while_the_old_process_runs_waits_for_it(tmp_path):
 def test_a_second_worker_of_the_same_folder_is_refused(served, monkeypatch):
     curator = served[1].curator
     monkeypatch.setattr(worker, "_SECONDS_FOR_A_LOCK", 0.1)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # this process is that of all tests
+    for name in worker._ENVIRONMENT:
+        monkeypatch.setenv(name, "1")
     with pytest.raises(ParameterError, match="is in use by another server"):
         worker.main(curator.state.parent / "curator.toml", None)
     assert curator.socket.exists()
