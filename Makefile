@@ -54,9 +54,10 @@ demo: $(VENV)/.demo
 test: style
 	@$(MAKE) --no-print-directory --jobs 2 --keep-going suite checks
 
-# Of slow tests it runs a part (tests/timing.py); make audit runs them whole.
+# Of slow tests it runs a part (tests/timing.py); make audit runs them whole. One process more than the cores of a small
+# machine, as tests of servers often wait.
 suite: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not docs" --part --ignore tests/meta $(TESTS)
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not docs" --part --ignore tests/meta $(TESTS)
 
 times: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not docs" --times tests/times.json $(TESTS)

@@ -32,8 +32,8 @@ def kept(script, *descriptors):
 
 
 @contextmanager
-def looked_after(one):
-    """Look after it until the test is over."""
+def looked_after(one, *, patience=SECONDS):
+    """Look after it until the test is over; then it has so many seconds to end."""
     over = Event()
 
     def look():
@@ -48,7 +48,7 @@ def looked_after(one):
         over.set()
         thread.join()
         one.end()
-        one.wait(SECONDS)
+        one.wait(patience)
 
 
 def test_what_ends_is_started_again_ever_less_often(tmp_path, monkeypatch):
@@ -149,7 +149,8 @@ def test_whoever_has_no_successor_stays(script, monkeypatch):
 
 def test_who_does_not_leave_for_a_successor_is_made_to(monkeypatch):
     monkeypatch.setattr(serve, "_SECONDS_TO_END", 0.2)
-    with looked_after(kept(f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {READY}")) as one:
+    one = kept(f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {READY}")
+    with looked_after(one, patience=0.2):
         first = until(lambda: one.process_id)
         time.sleep(0.2)
         one.change()
