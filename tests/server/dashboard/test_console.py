@@ -47,7 +47,7 @@ def test_run_spends_once_however_often_the_form_is_sent(visitor, beside, fresh):
     ann, before, form = (
         visitor("ann"),
         spent(beside),
-        {"sql": fresh(), "way": "epsilon", "epsilon": "0.125", "key": "console1"},
+        {"sql": fresh(), "way": "epsilon", "epsilon": "0.125", "key": "page1"},
     )
     first, again = (ann.post(QUERY, action="run", **form) for _ in range(2))
     assert first.status_code == again.status_code == 303
@@ -61,7 +61,7 @@ def test_much_is_spent_only_when_it_was_confirmed(visitor, beside, fresh):
     ann, before, form = (
         visitor("ann"),
         spent(beside),
-        {"sql": fresh(), "way": "epsilon", "epsilon": "300", "key": "console2"},
+        {"sql": fresh(), "way": "epsilon", "epsilon": "300", "key": "page2"},
     )
     page = ann.post(QUERY, action="run", **form)
     assert "What is spent does not come back." in words(page)
