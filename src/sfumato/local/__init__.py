@@ -1,0 +1,72 @@
+"""Privacy without a curator: each person's device adds the noise, and a collector sees randomized reports alone.
+
+A protocol is one frozen value, such as `OptimizedUnaryEncoding(domain, epsilon=1)`. Its `client()` makes reports, its
+`aggregator()` counts them, and `estimate()` says how many people hold each value.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.local.core.aggregator import Aggregator
+    from sfumato.local.core.domain import Domain
+    from sfumato.local.core.protocol import LocalClient, LocalProtocol
+    from sfumato.local.core.reports import Intake, Report, Reports
+    from sfumato.local.files import load_protocol, protocol_from_json, save_protocol
+    from sfumato.local.frequency.direct import DirectEncoding
+    from sfumato.local.frequency.estimates import FrequencyEstimates, ProjectedFrequencies
+    from sfumato.local.frequency.oracle import FrequencyAggregator, FrequencyOracle
+    from sfumato.local.frequency.unary import OptimizedUnaryEncoding, SymmetricUnaryEncoding
+
+_HOMES = {
+    "Aggregator": "core.aggregator",
+    "DirectEncoding": "frequency.direct",
+    "Domain": "core.domain",
+    "FrequencyAggregator": "frequency.oracle",
+    "FrequencyEstimates": "frequency.estimates",
+    "FrequencyOracle": "frequency.oracle",
+    "Intake": "core.reports",
+    "LocalClient": "core.protocol",
+    "LocalProtocol": "core.protocol",
+    "OptimizedUnaryEncoding": "frequency.unary",
+    "ProjectedFrequencies": "frequency.estimates",
+    "Report": "core.reports",
+    "Reports": "core.reports",
+    "SymmetricUnaryEncoding": "frequency.unary",
+    "load_protocol": "files",
+    "protocol_from_json": "files",
+    "save_protocol": "files",
+}
+
+__all__ = [
+    "Aggregator",
+    "DirectEncoding",
+    "Domain",
+    "FrequencyAggregator",
+    "FrequencyEstimates",
+    "FrequencyOracle",
+    "Intake",
+    "LocalClient",
+    "LocalProtocol",
+    "OptimizedUnaryEncoding",
+    "ProjectedFrequencies",
+    "Report",
+    "Reports",
+    "SymmetricUnaryEncoding",
+    "load_protocol",
+    "protocol_from_json",
+    "save_protocol",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name at its first use (PEP 562)."""
+    if name in _HOMES:
+        value = getattr(import_module(f"sfumato.local.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'sfumato.local' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOMES)

@@ -1,0 +1,221 @@
+"""Protocols, values, reports and counts in files: what `sfumato local` reads and writes.
+
+A protocol is a JSON document. Reports are a column `report` of a CSV, NDJSON or Parquet file: base64 in texts, bytes in
+Parquet. Files are read and written a block at a time.
+"""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from sfumato.errors import ParameterError
+from sfumato.local.core.aggregator import Aggregator
+from sfumato.local.core.protocol import FORMAT, LocalProtocol
+from sfumato.local.core.reports import Given, Reports
+
+REPORT: Final = "report"
+"""The column of a file that holds reports."""
+
+_HOMES: Final[Mapping[str, str]] = {
+    "direct": "frequency.direct.DirectEncoding",
+    "optimized_unary": "frequency.unary.OptimizedUnaryEncoding",
+    "symmetric_unary": "frequency.unary.SymmetricUnaryEncoding",
+}
+"""Where the class of each kind of protocol lives."""
+_BLOCK: Final = 1 << 14
+_ENDINGS: Final = "must end in .csv, .ndjson, .jsonl or .parquet"
+_LARGEST_PROTOCOL: Final = 1 << 26
+
+
+def protocol_from_json(document: object) -> LocalProtocol:
+    """The protocol that `to_json` wrote.
+
+    Raises:
+        ParameterError: The document is of another version or of an unknown kind, or a parameter is wrong.
+
+    Example:
+        >>> from sfumato.local import DirectEncoding
+        >>> oracle = DirectEncoding(["yes", "no"], epsilon="0.5")
+        >>> protocol_from_json(oracle.to_json()) == oracle
+        True
+    """
+    match document:
+        case {"version": version, "kind": str(kind), **parameters} if version == FORMAT and kind in _HOMES:
+            module, _, name = _HOMES[kind].rpartition(".")
+            made: LocalProtocol = getattr(import_module(f"sfumato.local.{module}"), name).from_parameters(parameters)
+            return made
+    requirement = f"must be a JSON object with version {FORMAT} and a kind among {', '.join(_HOMES)}"
+    raise ParameterError("protocol", "a document", requirement)
+
+
+def save_protocol(protocol: LocalProtocol, path: str | PathLike[str]) -> Path:
+    """Write a protocol as JSON, for devices and collectors; it holds nothing secret."""
+    file = Path(path)
+    file.write_text(json.dumps(protocol.to_json(), ensure_ascii=False, indent=2) + "\n", "utf-8")
+    return file
+
+
+def load_protocol(path: str | PathLike[str]) -> LocalProtocol:
+    """The protocol in a file.
+
+    Raises:
+        ParameterError: The file is missing, larger than 64 MB, or holds no protocol.
+    """
+    file = Path(path)
+    with _readable(file, "protocol"):
+        if file.stat().st_size > _LARGEST_PROTOCOL:
+            raise ParameterError("protocol", str(path), "must be a file of at most 64 MB")
+        try:
+            document = json.loads(file.read_text("utf-8"))
+        except (ValueError, RecursionError):
+            raise ParameterError("protocol", str(path), "must be a file of JSON") from None
+    return protocol_from_json(document)
+
+
+def read_values(path: str | PathLike[str], column: str, protocol: LocalProtocol) -> Iterator[list[Any]]:
+    """The values of a column, a block at a time; texts of a CSV file are read as the protocol's values.
+
+    Raises:
+        ParameterError: The file is missing or has no such column, or its ending is unknown.
+    """
+    file = Path(path)
+    is_text = file.suffix == ".csv"
+    for block in _column(file, column):
+        yield [protocol.parse(value) if is_text and value is not None else value for value in block]
+
+
+def read_reports(path: str | PathLike[str]) -> Iterator[Given]:
+    """The reports of a file, a block at a time, for `Aggregator.add`. What is no report is left for it to refuse.
+
+    Raises:
+        ParameterError: The file is missing or has no column of reports, or its ending is unknown.
+    """
+    yield from _column(Path(path), REPORT)
+
+
+def write_reports(path: str | PathLike[str], batches: Iterable[Reports]) -> int:
+    """Write reports to a new file, and say how many.
+
+    Raises:
+        ParameterError: The file exists already, or its ending is unknown.
+    """
+    file = Path(path)
+    if file.exists():
+        raise ParameterError("path", str(path), "exists already; choose a new file")
+    match file.suffix:
+        case ".parquet":
+            return _write_parquet(file, batches)
+        case ".csv":
+            return _write_lines(file, batches, f"{REPORT}\n", lambda text: f"{text}\n")
+        case ".ndjson" | ".jsonl":
+            return _write_lines(file, batches, "", lambda text: f'{{"{REPORT}": "{text}"}}\n')
+        case _:
+            raise ParameterError("path", str(path), _ENDINGS)
+
+
+def save_counts(aggregator: Aggregator[Any], path: str | PathLike[str]) -> Path:
+    """Write the snapshot of an aggregator: first beside the file, then in its place."""
+    file = Path(path)
+    beside = file.with_name(f"{file.name}.new")
+    beside.write_bytes(aggregator.snapshot())
+    return beside.replace(file)
+
+
+def load_counts(aggregator: Aggregator[Any], path: str | PathLike[str]) -> Aggregator[Any]:
+    """Restore an aggregator from a snapshot in a file.
+
+    Raises:
+        ParameterError: The file is missing or damaged, or of another protocol.
+    """
+    with _readable(Path(path), "counts"):
+        return aggregator.restore(Path(path).read_bytes())
+
+
+def _column(file: Path, column: str) -> Iterator[list[Any]]:
+    with _readable(file, "path"):
+        match file.suffix:
+            case ".csv":
+                yield from _csv_column(file, column)
+            case ".ndjson" | ".jsonl":
+                yield from _json_column(file, column)
+            case ".parquet":
+                yield from _parquet_column(file, column)
+            case _:
+                raise ParameterError("path", str(file), _ENDINGS)
+
+
+def _csv_column(file: Path, column: str) -> Iterator[list[Any]]:
+    with file.open(encoding="utf-8-sig", errors="replace", newline="") as opened:
+        rows = csv.DictReader(opened)
+        _require(column, rows.fieldnames or (), file)
+        while block := [row.get(column) for row in islice(rows, _BLOCK)]:
+            yield block
+
+
+def _json_column(file: Path, column: str) -> Iterator[list[Any]]:
+    """A line without the column, or that is no JSON object, is None: it may come from anyone."""
+    with file.open(encoding="utf-8", errors="replace") as opened:
+        while lines := list(islice(opened, _BLOCK)):
+            yield [_json_value(line, column) for line in lines]
+
+
+def _json_value(line: str, column: str) -> Any:
+    try:
+        held = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return held.get(column) if isinstance(held, dict) else None
+
+
+def _parquet_column(file: Path, column: str) -> Iterator[list[Any]]:
+    try:
+        opened = parquet.ParquetFile(file)
+    except pa.ArrowInvalid:
+        raise ParameterError("path", str(file), "must be a file of Parquet") from None
+    with opened:
+        _require(column, opened.schema_arrow.names, file)
+        for batch in opened.iter_batches(batch_size=_BLOCK, columns=[column]):
+            yield batch.column(0).to_pylist()
+
+
+def _require(column: str, columns: Iterable[str], file: Path) -> None:
+    if column not in columns:
+        raise ParameterError("column", column, f"must be a column of {file.name}")
+
+
+def _write_parquet(file: Path, batches: Iterable[Reports]) -> int:
+    written = 0
+    schema = pa.schema([(REPORT, pa.binary())])
+    with parquet.ParquetWriter(file, schema) as writer:
+        for reports in batches:
+            writer.write_table(pa.table({REPORT: pa.array([bytes(report) for report in reports], pa.binary())}))
+            written += len(reports)
+    return written
+
+
+def _write_lines(file: Path, batches: Iterable[Reports], header: str, line: Callable[[str], str]) -> int:
+    written = 0
+    with file.open("x", encoding="utf-8", newline="") as opened:
+        opened.write(header)
+        for reports in batches:
+            opened.writelines(line(report.to_text()) for report in reports)
+            written += len(reports)
+    return written
+
+
+@contextmanager
+def _readable(file: Path, name: str) -> Iterator[None]:
+    """Let a missing file be an error of this package."""
+    try:
+        yield
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise ParameterError(name, str(file), "must be a file that can be read") from None

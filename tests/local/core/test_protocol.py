@@ -1,0 +1,127 @@
+"""What holds for every protocol: its exact distribution, its stored form, its reports, and no value is an error."""
+
+from fractions import Fraction
+from math import inf, nan
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.local.branches import payload_law, worst_ratio
+from tests.local.protocols import ORACLES, PROTOCOLS
+
+from sfumato.accounting import BasicAccountant, PLDAccountant
+from sfumato.errors import ParameterError
+from sfumato.local import Report, Reports, protocol_from_json
+from sfumato.numeric.rounding import log_up
+from sfumato.privacy.codec import decode_event, encode_event
+from sfumato.privacy.secret import Secret
+
+EACH = pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
+SMALL = pytest.mark.parametrize("protocol", ORACLES.values(), ids=ORACLES)
+ODD = (None, nan, inf, -inf, -1, 10**30, "nothing like it", b"bytes", 0.5, [1], np.array([1, 2]), pd.NaT, object())
+
+
+@SMALL
+def test_the_largest_ratio_over_all_values_and_payloads_is_the_realized_epsilon(protocol):
+    laws = [payload_law(protocol, value) for value in range(len(protocol.domain))]
+    ratio = worst_ratio(laws)
+    assert protocol.realized_epsilon == log_up(ratio)
+    assert 0 <= protocol.epsilon - protocol.realized_epsilon < Fraction(1, 10**11)
+
+
+@SMALL
+def test_accountants_charge_what_was_asked_and_the_event_says_no_less_than_the_payloads(protocol):
+    event = protocol.event
+    assert BasicAccountant().compose(event).epsilon() <= protocol.epsilon
+    assert protocol.epsilon - BasicAccountant().compose(event).epsilon() < Fraction(1, 10**11)
+    assert decode_event(encode_event(event)) == event
+    first, second = payload_law(protocol, 0), payload_law(protocol, 1)
+    for tried in (0.0, float(protocol.epsilon) / 2):
+        exact = sum(max(0.0, float(first[payload]) - np.exp(tried) * float(second[payload])) for payload in first)
+        assert exact == pytest.approx(PLDAccountant().compose(event).delta(epsilon=tried), abs=1e-9)
+
+
+@EACH
+def test_the_stored_form_is_the_protocol(protocol):
+    restored = protocol_from_json(protocol.to_json())
+    assert restored == protocol
+    assert restored.fingerprint == protocol.fingerprint
+
+
+def test_fingerprints_are_those_of_earlier_versions_and_differ():
+    assert len({protocol.fingerprint for protocol in PROTOCOLS.values()}) == len(PROTOCOLS)
+    golden = {
+        "DirectEncoding of 3 at 1": "d771b21b", "OptimizedUnaryEncoding of 3 at 1": "63bcbbdf",
+    }  # fmt: skip
+    assert {name: PROTOCOLS[name].fingerprint.hex() for name in golden} == golden
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"version": 2},
+        {"kind": "nothing"},
+        {"epsilon": "0"},
+        {"epsilon": None},
+        {"domain": 3},
+        {"more": 1},
+        {"kind": None},
+    ],
+    ids=str,
+)
+def test_other_documents_are_refused(changed):
+    document = PROTOCOLS["DirectEncoding of 3 at 1"].to_json()
+    with pytest.raises(ParameterError):
+        protocol_from_json(document | changed)
+    with pytest.raises(ParameterError):
+        protocol_from_json([document])
+
+
+def test_a_document_without_a_parameter_is_refused():
+    document = PROTOCOLS["DirectEncoding of 3 at 1"].to_json()
+    del document["epsilon"]
+    with pytest.raises(ParameterError, match="must have domain, epsilon"):
+        protocol_from_json(document)
+
+
+@EACH
+def test_reports_are_valid_and_have_one_length(protocol):
+    client = protocol.client()
+    reports = client.report_many(list(protocol.domain.values()) * 3)
+    assert isinstance(reports, Reports)
+    assert reports.payloads.shape == (3 * len(protocol.domain), protocol.payload_bytes)
+    assert protocol.are_valid(reports.payloads).all()
+    one = client.report(protocol.domain.values()[0])
+    assert Report.from_bytes(bytes(one)) == one
+    assert len(bytes(one)) == 5 + protocol.payload_bytes
+
+
+@EACH
+def test_no_value_is_an_error_and_what_is_unknown_counts_as_stated(protocol):
+    other = protocol.domain.other
+    inputs = protocol.inputs([*ODD, *protocol.domain.values()[:1]])
+    assert inputs.dtype == np.int64
+    assert ((inputs >= 0) & (inputs < len(protocol.domain))).all()
+    assert protocol.client().report(Secret(None)).fingerprint == protocol.fingerprint
+    if other is not None:
+        assert set(inputs[:-1].tolist()) == {protocol.domain.index(other)}
+
+
+@SMALL
+def test_an_unknown_value_gives_the_average_of_all_values(protocol):
+    laws = [payload_law(protocol, value) for value in range(len(protocol.domain))]
+    average = {payload: sum(law[payload] for law in laws) / len(laws) for payload in laws[0]}
+    assert payload_law(protocol, "nothing like it") == average
+
+
+@EACH
+def test_nobody_may_be_asked(protocol):
+    reports = protocol.client().report_many([])
+    assert len(reports) == 0
+    assert protocol.aggregator().add(reports).accepted == 0
+
+
+@EACH
+def test_two_reports_of_one_value_differ(protocol):
+    client, value = protocol.client(), protocol.domain.values()[0]
+    assert len({bytes(client.report(value)) for _ in range(400)}) > 1

@@ -1,0 +1,76 @@
+"""Seeded bugs of the local model: on devices, in reports, and where they are counted."""
+
+from tests.mutations.mutants import Mutant
+
+_RATIO = (
+    "tests/local/core/test_protocol.py::test_the_largest_ratio_over_all_values_and_payloads_is_the_realized_epsilon"
+)
+
+MUTANTS = (
+    Mutant(
+        name="a local probability is rounded to 8 bits",
+        edits=(
+            ("local/core/odds.py", "return Fraction(least, 1 << _BITS)", "return Fraction(-(-least >> 56), 1 << 8)"),
+        ),
+        tests=("tests/local/core/test_odds.py", _RATIO),
+    ),
+    Mutant(
+        name="a local probability is rounded up",
+        edits=(("local/core/odds.py", "exponent = epsilon * _SHORTENED", "exponent = epsilon * (2 - _SHORTENED)"),),
+        tests=("tests/local/core/test_odds.py", _RATIO),
+    ),
+    Mutant(
+        name="the bit of the true value is never flipped",
+        edits=(("local/frequency/unary.py", "held] = bernoulli(p, len(held))", "held] = True"),),
+        tests=(_RATIO,),
+    ),
+    Mutant(
+        name="bits of one report share their coin with those of the next",
+        edits=(
+            (
+                "local/frequency/unary.py",
+                "bernoulli(q, len(held) * size).reshape(len(held), size)",
+                "np.repeat(bernoulli(q, size)[None, :], len(held), axis=0)",
+            ),
+        ),
+        tests=("tests/local/frequency/test_unary.py::test_bits_are_independent_coins_of_their_probabilities",),
+    ),
+    Mutant(
+        name="a device is silent about a value outside of the domain",
+        edits=(("local/frequency/oracle.py", "        if len(unknown):\n", "        if False:\n"),),
+        tests=("tests/local/core/test_protocol.py::test_no_value_is_an_error_and_what_is_unknown_counts_as_stated",),
+    ),
+    Mutant(
+        name="reports of another protocol are counted",
+        edits=(
+            (
+                "local/core/reports.py",
+                "fits = given.fingerprint == fingerprint and given.payloads.shape[1] == width",
+                "fits = given.payloads.shape[1] == width",
+            ),
+        ),
+        tests=("tests/local/core/test_aggregator.py::test_a_batch_of_another_protocol_is_refused_whole",),
+    ),
+    Mutant(
+        name="raw estimates are clipped at 0",
+        edits=(
+            (
+                "local/frequency/estimates.py",
+                "return (shares - self.when_not) / (self.when_held - self.when_not)",
+                "return np.maximum((shares - self.when_not) / (self.when_held - self.when_not), 0)",
+            ),
+        ),
+        tests=("tests/local/frequency/test_estimates.py",),
+    ),
+    Mutant(
+        name="a payload that no client makes is counted",
+        edits=(
+            (
+                "local/core/aggregator.py",
+                "valid = self.protocol.are_valid(block.payloads)",
+                "valid = np.ones(len(block.payloads), dtype=np.bool_)",
+            ),
+        ),
+        tests=("tests/local/core/test_aggregator.py::test_payloads_that_no_client_makes_are_refused",),
+    ),
+)
