@@ -1,8 +1,18 @@
 """Clients of every local protocol, each on two values that are as unlike as any: what a collector sees of them."""
 
+import numpy as np
 from tests.audits_of_everything.judging import Case
 
-from sfumato.local import DirectEncoding, OptimizedUnaryEncoding, SymmetricUnaryEncoding
+from sfumato.local import (
+    DirectEncoding,
+    HadamardResponse,
+    LocalHashing,
+    OptimizedUnaryEncoding,
+    PooledHashing,
+    SubsetSelection,
+    SymmetricUnaryEncoding,
+    ThresholdedHistogram,
+)
 from sfumato.privacy.guarantees import ApproxDP
 
 
@@ -16,9 +26,28 @@ def client(protocol, *, pair=(0, 1), **facts):
     return Case(mechanism=lambda: run, pair=pair, claim=ApproxDP(protocol.realized_epsilon, 0), **facts)
 
 
-PROTOCOLS = (
+def agreeing(oracle, *, pair=(0, 1), **facts):
+    """Which of the two values each report of fresh hash functions supports: functions themselves are never the same."""
+    (low, high), family = pair, oracle.family
+
+    def run(value, count):
+        payloads = oracle.client().report_many([value] * count).payloads
+        keys, told = family.unpacked(payloads[:, : family.key_bytes]), payloads[:, family.key_bytes]
+        cells = [family.cell_of(keys, np.full(count, other)) == told for other in (low, high)]
+        return (2 * cells[0] + cells[1]).tolist()
+
+    return Case(mechanism=lambda: run, pair=pair, claim=ApproxDP(oracle.realized_epsilon, 0), **facts)
+
+
+ORACLES = (
     DirectEncoding(3, epsilon=2),
-    SymmetricUnaryEncoding(3, epsilon=2),
+    HadamardResponse(3, epsilon=2),
     OptimizedUnaryEncoding(3, epsilon=2),
+    PooledHashing(3, epsilon=2, pool=2),
+    SubsetSelection(4, epsilon=2),
+    SymmetricUnaryEncoding(3, epsilon=2),
+    ThresholdedHistogram(3, epsilon=2),
 )
-CASES = {type(protocol).__name__: client(protocol) for protocol in PROTOCOLS}
+CASES = {type(oracle).__name__: client(oracle) for oracle in ORACLES} | {
+    "LocalHashing": agreeing(LocalHashing(3, epsilon=2)),
+}

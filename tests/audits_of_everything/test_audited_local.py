@@ -3,7 +3,7 @@
 import pytest
 from tests.audits_of_everything.judging import judged
 from tests.audits_of_everything.local import CASES
-from tests.local.protocols import PROTOCOLS
+from tests.local.protocols import STORED
 
 
 @pytest.mark.statistical
@@ -13,4 +13,4 @@ def test_no_client_tells_more_than_it_promises(name):
 
 
 def test_every_protocol_is_audited():
-    assert set(CASES) == {type(protocol).__name__ for protocol in PROTOCOLS.values()}
+    assert set(CASES) == {type(protocol).__name__ for protocol in STORED.values()}

@@ -3,12 +3,14 @@
 import sys
 from collections import defaultdict
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
+from tests.local.protocols import TINY_WORD
 from tests.mechanisms.branching import Branches
 
-SAMPLERS = ("bernoulli", "uniform_below", "uniform_below_each")
+SAMPLERS = ("bernoulli", "random_keys", "uniform_below", "uniform_below_each")
 LENDERS = ("sfumato.local.", "sfumato.mechanisms.response.")
 """Where samplers are imported that protocols use."""
 
@@ -25,10 +27,16 @@ class ExactBranches(Branches):
     def uniform_below(self, n: int, size: int) -> np.ndarray:
         return np.array([self.take([Fraction(1, n)] * n) for _ in range(size)], dtype=np.int64)
 
+    def random_keys(self, count: int, word_bits: int) -> np.ndarray:
+        """Functions of short words, in the top bits of long ones, which then wrap as short ones do."""
+        words = self.uniform_below(1 << TINY_WORD, 2 * count).reshape(count, 2).astype(f"<u{word_bits // 8}")
+        return words << (word_bits - TINY_WORD)
+
     def uniform_below_each(self, bounds: np.ndarray) -> np.ndarray:
         return np.array([self.uniform_below(int(n), 1)[0] for n in bounds], dtype=np.int64)
 
 
+@cache
 def payload_law(protocol, value) -> dict[bytes, Fraction]:
     """The probability of each payload that a value gives."""
     return law_of(lambda: bytes(protocol.randomize(protocol.inputs([value]))[0]))

@@ -5,7 +5,7 @@ import json
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from tests.local.protocols import PROTOCOLS
+from tests.local.protocols import STORED
 
 from sfumato.errors import ParameterError
 from sfumato.local import DirectEncoding, load_protocol, save_protocol
@@ -23,13 +23,13 @@ DRINKS = DirectEncoding(["tea", "coffee", 7], epsilon=1)
 
 
 def test_every_kind_of_protocol_has_its_home():
-    assert {protocol.kind for protocol in PROTOCOLS.values()} == set(_HOMES)
+    assert {protocol.kind for protocol in STORED.values()} == set(_HOMES)
     for kind, home in _HOMES.items():
-        (found,) = {type(protocol) for protocol in PROTOCOLS.values() if protocol.kind == kind}
+        (found,) = {type(protocol) for protocol in STORED.values() if protocol.kind == kind}
         assert f"{found.__module__}.{found.__name__}" == f"sfumato.local.{home}"
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
+@pytest.mark.parametrize("protocol", STORED.values(), ids=STORED)
 def test_a_protocol_is_read_as_it_was_written(protocol, tmp_path):
     assert load_protocol(save_protocol(protocol, tmp_path / "survey.json")) == protocol
 

@@ -73,4 +73,70 @@ MUTANTS = (
         ),
         tests=("tests/local/core/test_aggregator.py::test_payloads_that_no_client_makes_are_refused",),
     ),
+    Mutant(
+        name="people of one batch share their hash function",
+        edits=(
+            (
+                "local/frequency/hashing.py",
+                "keys = random_keys(len(inputs), self.family.word_bits)",
+                "keys = np.repeat(random_keys(1, self.family.word_bits), len(inputs), axis=0)",
+            ),
+        ),
+        tests=("tests/local/frequency/test_hashing.py::test_without_a_pool_half_of_the_people_add_nothing_to_others",),
+    ),
+    Mutant(
+        name="hash functions come from a generator that anybody can predict",
+        edits=(
+            (
+                "local/frequency/hash_family.py",
+                "entropy.random_bytes(2 * width * count)",
+                "np.random.default_rng(0).bytes(2 * width * count)",
+            ),
+        ),
+        tests=("tests/meta/test_seeds.py",),
+    ),
+    Mutant(
+        name="the row of a Hadamard matrix depends on the value",
+        edits=(
+            (
+                "local/frequency/hadamard.py",
+                "rows = uniform_below(self.rows, len(inputs))",
+                "rows = uniform_below(self.rows, len(inputs)) | (inputs & 1)",
+            ),
+        ),
+        tests=(_RATIO,),
+    ),
+    Mutant(
+        name="a set that lacks the truth may gain it again",
+        edits=(
+            (
+                "local/frequency/subset.py",
+                "place = number + (number >= held[wrong])  # skips the truth",
+                "place = number",
+            ),
+        ),
+        tests=("tests/local/frequency/test_subset.py",),
+    ),
+    Mutant(
+        name="tails are rounded away from each other",
+        edits=(
+            (
+                "local/frequency/thresholded.py",
+                "Fraction(floor(held * _GRID), _GRID), Fraction(ceil(other * _GRID), _GRID)",
+                "Fraction(ceil(held * 16), 16), Fraction(floor(other * 16), 16)",
+            ),
+        ),
+        tests=("tests/local/frequency/test_thresholded.py",),
+    ),
+    Mutant(
+        name="a pool of hash functions is taken for fresh ones",
+        edits=(
+            (
+                "local/frequency/hashing.py",
+                "return min(squares, 1.0) / ((self._pooled.family.cells - 1) * self._pooled.pool)",
+                "return 0.0 * squares",
+            ),
+        ),
+        tests=("tests/local/frequency/test_hashing.py",),
+    ),
 )

@@ -13,9 +13,14 @@ if TYPE_CHECKING:
     from sfumato.local.core.protocol import LocalClient, LocalProtocol
     from sfumato.local.core.reports import Intake, Report, Reports
     from sfumato.local.files import load_protocol, protocol_from_json, save_protocol
+    from sfumato.local.frequency.choice import OracleChoice, best
     from sfumato.local.frequency.direct import DirectEncoding
     from sfumato.local.frequency.estimates import FrequencyEstimates, ProjectedFrequencies
+    from sfumato.local.frequency.hadamard import HadamardResponse
+    from sfumato.local.frequency.hashing import LocalHashing, PooledHashing
     from sfumato.local.frequency.oracle import FrequencyAggregator, FrequencyOracle
+    from sfumato.local.frequency.subset import SubsetSelection
+    from sfumato.local.frequency.thresholded import ThresholdedHistogram
     from sfumato.local.frequency.unary import OptimizedUnaryEncoding, SymmetricUnaryEncoding
 
 _HOMES = {
@@ -25,14 +30,21 @@ _HOMES = {
     "FrequencyAggregator": "frequency.oracle",
     "FrequencyEstimates": "frequency.estimates",
     "FrequencyOracle": "frequency.oracle",
+    "HadamardResponse": "frequency.hadamard",
     "Intake": "core.reports",
     "LocalClient": "core.protocol",
+    "LocalHashing": "frequency.hashing",
     "LocalProtocol": "core.protocol",
     "OptimizedUnaryEncoding": "frequency.unary",
+    "OracleChoice": "frequency.choice",
+    "PooledHashing": "frequency.hashing",
     "ProjectedFrequencies": "frequency.estimates",
     "Report": "core.reports",
     "Reports": "core.reports",
+    "SubsetSelection": "frequency.subset",
     "SymmetricUnaryEncoding": "frequency.unary",
+    "ThresholdedHistogram": "frequency.thresholded",
+    "best": "frequency.choice",
     "load_protocol": "files",
     "protocol_from_json": "files",
     "save_protocol": "files",
@@ -45,14 +57,21 @@ __all__ = [
     "FrequencyAggregator",
     "FrequencyEstimates",
     "FrequencyOracle",
+    "HadamardResponse",
     "Intake",
     "LocalClient",
+    "LocalHashing",
     "LocalProtocol",
     "OptimizedUnaryEncoding",
+    "OracleChoice",
+    "PooledHashing",
     "ProjectedFrequencies",
     "Report",
     "Reports",
+    "SubsetSelection",
     "SymmetricUnaryEncoding",
+    "ThresholdedHistogram",
+    "best",
     "load_protocol",
     "protocol_from_json",
     "save_protocol",

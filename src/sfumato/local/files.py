@@ -27,8 +27,13 @@ REPORT: Final = "report"
 
 _HOMES: Final[Mapping[str, str]] = {
     "direct": "frequency.direct.DirectEncoding",
+    "hadamard": "frequency.hadamard.HadamardResponse",
+    "local_hashing": "frequency.hashing.LocalHashing",
     "optimized_unary": "frequency.unary.OptimizedUnaryEncoding",
+    "pooled_hashing": "frequency.hashing.PooledHashing",
+    "subset": "frequency.subset.SubsetSelection",
     "symmetric_unary": "frequency.unary.SymmetricUnaryEncoding",
+    "thresholded": "frequency.thresholded.ThresholdedHistogram",
 }
 """Where the class of each kind of protocol lives."""
 _BLOCK: Final = 1 << 14

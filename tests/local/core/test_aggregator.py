@@ -5,7 +5,17 @@ import pytest
 from tests.local.protocols import PROTOCOLS
 
 from sfumato.errors import ParameterError
-from sfumato.local import DirectEncoding, Intake, OptimizedUnaryEncoding, Report, Reports
+from sfumato.local import (
+    DirectEncoding,
+    HadamardResponse,
+    Intake,
+    LocalHashing,
+    OptimizedUnaryEncoding,
+    PooledHashing,
+    Report,
+    Reports,
+    SubsetSelection,
+)
 
 EACH = pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
 
@@ -91,6 +101,18 @@ def test_payloads_that_no_client_makes_are_refused():
     direct = DirectEncoding(3, epsilon=1)
     rows = np.array([[0], [3], [2], [255]], dtype=np.uint8)
     assert direct.aggregator().add(Reports(direct.fingerprint, rows)) == Intake(2, (1, 3))
+    hadamard = HadamardResponse(3, epsilon=1)
+    rows = np.array([[0], [7], [8], [255]], dtype=np.uint8)
+    assert hadamard.aggregator().add(Reports(hadamard.fingerprint, rows)) == Intake(2, (2, 3))
+    subset = SubsetSelection(12, epsilon="0.1")
+    rows = np.array([[0b11111100, 0], [0b11111110, 0], [0b11111000, 0], [0b11111000, 1]], dtype=np.uint8)
+    assert (subset.size, subset.aggregator().add(Reports(subset.fingerprint, rows))) == (6, Intake(1, (1, 2, 3)))
+    hashing = LocalHashing(3, epsilon=1)
+    rows = np.array([[255] * 8 + [3], [0] * 8 + [4], [0] * 8 + [0]], dtype=np.uint8)
+    assert hashing.aggregator().add(Reports(hashing.fingerprint, rows)) == Intake(2, (1,))
+    pooled = PooledHashing(3, epsilon=1, pool=5)
+    rows = np.array([[4, 3], [5, 0], [0, 4]], dtype=np.uint8)
+    assert pooled.aggregator().add(Reports(pooled.fingerprint, rows)) == Intake(1, (1, 2))
     unary = OptimizedUnaryEncoding(3, epsilon=1)
     rows = np.array([[0b11100000], [0b11110000], [0b00000001]], dtype=np.uint8)
     assert unary.aggregator().add(Reports(unary.fingerprint, rows)) == Intake(1, (1, 2))

@@ -46,7 +46,7 @@ def maximized(channel, seen, *, rounds):
 def test_randomized_answers_have_the_fractions_that_expectation_maximization_finds(seen):
     p, q = 0.4, 0.2
     channel = np.full((4, 4), q) + (p - q) * np.eye(4)
-    expected = maximized(channel, np.array(seen), rounds=20_000)
+    expected = maximized(channel, np.array(seen), rounds=8_000)
     found = most_likely(np.array(seen), sum(seen), p, q, is_exclusive=True)
     assert found == pytest.approx(expected, abs=1e-3)
 
@@ -58,7 +58,7 @@ def test_separate_supports_have_the_fractions_that_expectation_maximization_find
     given_value = np.full((4, 4), q) + (p - q) * np.eye(4)
     channel = np.concatenate([given_value, 1 - given_value]) / 4
     seen = np.array(supports + [reports - count for count in supports])
-    expected = maximized(channel, seen, rounds=40_000)
+    expected = maximized(channel, seen, rounds=8_000)
     found = most_likely(np.array(supports), reports, p, q)
     assert found.sum() == pytest.approx(1)
     assert found == pytest.approx(expected, abs=2e-3)

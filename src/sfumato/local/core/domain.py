@@ -121,6 +121,17 @@ class Domain:
             raise ParameterError("candidates", value, "must be values of the domain")
         return found
 
+    def candidates(self, values: Iterable[Label]) -> Indexes:
+        """The numbers of some values of the domain, each given once.
+
+        Raises:
+            ParameterError: One is not in the domain or comes twice, or there are none.
+        """
+        indexes = np.array([self.index(value) for value in values], dtype=np.int64)
+        if len(np.unique(indexes)) < len(indexes) or not len(indexes):
+            raise ParameterError("candidates", f"{len(indexes)} values", "must be at least one value, each given once")
+        return indexes
+
     def parse(self, text: str) -> Label | None:
         """The value that is written so, as in a CSV file; None if there is none.
 

@@ -22,7 +22,7 @@ Payloads: TypeAlias = NDArray[np.uint8]
 VERSION: Final = 1
 FINGERPRINT_BYTES: Final = 4
 HEADER_BYTES: Final = 1 + FINGERPRINT_BYTES
-_BLOCK: Final = 1 << 14  # reports whose arrays stay in the processor's cache
+_BLOCK: Final = 1 << 15  # reports whose numbers stay in the processor's cache
 _REQUIREMENT: Final = "must be the bytes of a report: a version, a fingerprint and a payload"
 
 

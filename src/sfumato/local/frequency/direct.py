@@ -29,6 +29,13 @@ class DirectEncoding(FrequencyOracle):
 
     A payload is the number of the reported value, in as few bytes as hold d − 1.
 
+    ===========================  =================================================================
+    Edge case                    Behavior
+    ===========================  =================================================================
+    a value not in the domain    counts as `other` of the domain, or as a uniformly random value
+    a payload of d or more       refused: no client makes it
+    ===========================  =================================================================
+
     Args:
         domain: At most 2^20 values, in total.
         epsilon: From 10^−6 to 100.

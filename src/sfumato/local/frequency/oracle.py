@@ -126,12 +126,8 @@ class FrequencyAggregator(Aggregator[FrequencyOracle]):
                 the confidence is out of range.
         """
         labels = self.protocol.domain.values() if candidates is None else tuple(candidates)
-        if candidates is None:
-            indexes = np.arange(len(self.protocol.domain))
-        else:
-            indexes = np.array([self.protocol.domain.index(label) for label in labels], dtype=np.int64)
-        if len(np.unique(indexes)) < len(indexes) or not len(indexes):
-            raise ParameterError("candidates", f"{len(indexes)} values", "must be at least one value, each given once")
+        domain = self.protocol.domain
+        indexes = np.arange(len(domain)) if candidates is None else domain.candidates(labels)
         p, q = map(float, self._probabilities)
         supports = Supports(
             counts=self._supports(indexes), reports=positive_integer(len(self), "reports"), when_held=p, when_not=q,

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sfumato.local.core.reports import Payloads
 
 _LONGEST: Final = 8
+_ONES: Final = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
 
 
 def width_of(numbers: int) -> int:
@@ -59,6 +60,17 @@ def have_no_bits_beyond(rows: Payloads, bits: int) -> NDArray[np.bool_]:
     """Whether the places after the last bit are zeros, as they are in every canonical payload."""
     spare = -bits % 8
     return (rows[:, -1] & ((1 << spare) - 1)) == 0 if spare else np.ones(len(rows), dtype=np.bool_)
+
+
+def ones_of(rows: Payloads) -> NDArray[np.int64]:
+    """How many ones each row has.
+
+    Example:
+        >>> ones_of(np.array([[160], [128]], dtype=np.uint8)).tolist()
+        [2, 1]
+    """
+    ones: NDArray[np.int64] = _ONES[rows].sum(axis=1, dtype=np.int64)
+    return ones
 
 
 def column_sums(rows: Payloads, bits: int) -> NDArray[np.int64]:
