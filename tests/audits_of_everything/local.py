@@ -5,10 +5,15 @@ from tests.audits_of_everything.judging import Case
 
 from sfumato.local import (
     DirectEncoding,
+    DuchiMean,
     HadamardResponse,
+    HybridMean,
     LocalHashing,
     OptimizedUnaryEncoding,
+    PiecewiseMean,
     PooledHashing,
+    SampledMeans,
+    SquareWave,
     SubsetSelection,
     SymmetricUnaryEncoding,
     ThresholdedHistogram,
@@ -48,6 +53,9 @@ ORACLES = (
     SymmetricUnaryEncoding(3, epsilon=2),
     ThresholdedHistogram(3, epsilon=2),
 )
+NUMBERS = tuple(kind(0, 1, epsilon=2, steps=4) for kind in (DuchiMean, HybridMean, PiecewiseMean, SquareWave))
 CASES = {type(oracle).__name__: client(oracle) for oracle in ORACLES} | {
     "LocalHashing": agreeing(LocalHashing(3, epsilon=2)),
+    **{type(one).__name__: client(one, pair=(0, 1)) for one in NUMBERS},
+    "SampledMeans": client(SampledMeans({"a": (0, 1), "b": (0, 1)}, epsilon=2, steps=2), pair=((0, 0), (1, 1))),
 }

@@ -6,10 +6,15 @@ from typing import ClassVar
 from sfumato.local import (
     DirectEncoding,
     Domain,
+    DuchiMean,
     HadamardResponse,
+    HybridMean,
     LocalHashing,
     OptimizedUnaryEncoding,
+    PiecewiseMean,
     PooledHashing,
+    SampledMeans,
+    SquareWave,
     SubsetSelection,
     SymmetricUnaryEncoding,
     ThresholdedHistogram,
@@ -56,7 +61,42 @@ ORACLES = tried(KINDS) | tried([TinyHashing], sizes=(2, 4), epsilons=("0.25", "1
 LABELLED = {f"{kind.__name__} of labels": kind(Domain(DRINKS, other="water"), epsilon=1) for kind in (*KINDS, *HASHING)}
 LARGE = tried((*KINDS, *HASHING), sizes=(300,), epsilons=("2",))
 POOLED = {"PooledHashing of 4, a pool of 3": PooledHashing(4, epsilon=1, pool=3)}
-STORED = tried(KINDS) | LABELLED | LARGE | POOLED
+
+OF_NUMBERS = (DuchiMean, HybridMean, PiecewiseMean, SquareWave)
+NUMBERS = {
+    f"{kind.__name__} with {steps} steps at {epsilon}": kind(-1, 3, epsilon=epsilon, steps=steps)
+    for kind in OF_NUMBERS
+    for steps in (1, 2, 4)
+    for epsilon in EPSILONS
+}
+"""Protocols of numbers whose outputs can be counted."""
+
+SAMPLED = {
+    "one of three": SampledMeans({"a": (0, 1), "b": (-1, 3), "c": (0, 2)}, epsilon=1, steps=1),
+    "two of three": SampledMeans({"a": (0, 1), "b": (-1, 3), "c": (0, 2)}, epsilon=5, steps=1),
+    "both of two": SampledMeans({"a": (0, 1), "b": (-1, 3)}, epsilon=6, steps=1),
+}
+USUAL = {f"{kind.__name__} as usual": kind(0, 100, epsilon=2) for kind in OF_NUMBERS}
+STORED = tried(KINDS) | LABELLED | LARGE | POOLED | NUMBERS | SAMPLED | USUAL
 """Those that have a stored form."""
 
 PROTOCOLS = ORACLES | STORED
+
+SMALL = ORACLES | NUMBERS | SAMPLED
+"""Those whose payloads can all be tried."""
+
+
+def some_values(protocol):
+    """Values of a protocol that can be told apart: all of a domain, all lattice places, or the corners."""
+    if hasattr(protocol, "domain"):
+        return list(protocol.domain.values())
+    if hasattr(protocol, "attributes"):
+        return [tuple(low for _, low, _ in protocol.attributes), tuple(high for _, _, high in protocol.attributes)]
+    width = protocol.high - protocol.low
+    return [protocol.low + width * place / protocol.steps for place in range(protocol.steps + 1)]
+
+
+def apart(protocol):
+    """Two values that are as unlike as any."""
+    values = some_values(protocol)
+    return (values[0], values[1]) if hasattr(protocol, "domain") else (values[0], values[-1])

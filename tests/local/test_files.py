@@ -8,7 +8,7 @@ from pyarrow import parquet
 from tests.local.protocols import STORED
 
 from sfumato.errors import ParameterError
-from sfumato.local import DirectEncoding, load_protocol, save_protocol
+from sfumato.local import DirectEncoding, SampledMeans, load_protocol, save_protocol
 from sfumato.local.files import (
     _HOMES,
     load_counts,
@@ -78,6 +78,18 @@ def test_values_are_read_as_those_of_the_protocol(ending, tmp_path):
         path.write_text("".join(json.dumps({"drink": value}) + "\n" for value in values), "utf-8")
     (block,) = read_values(path, "drink", DRINKS)
     assert block == values
+
+
+def test_several_attributes_have_a_column_each(tmp_path):
+    protocol = SampledMeans({"age": (0, 100), "height": (0, 250)}, epsilon=1)
+    path = tmp_path / "people.csv"
+    path.write_text("height,name,age\n170,Ann,40\nx,Bob,\n", "utf-8")
+    (block,) = read_values(path, None, protocol)
+    assert block == [(40.0, 170.0), (None, None)]
+    with pytest.raises(ParameterError, match="names its columns"):
+        list(read_values(path, "age", protocol))
+    with pytest.raises(ParameterError, match="must name the column"):
+        list(read_values(path, None, DRINKS))
 
 
 def test_lines_that_are_no_objects_are_refused_by_themselves(tmp_path):

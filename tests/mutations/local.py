@@ -139,4 +139,48 @@ MUTANTS = (
         ),
         tests=("tests/local/frequency/test_hashing.py",),
     ),
+    Mutant(
+        name="the window does not move with the number at its end",
+        edits=(
+            (
+                "local/means/windows.py",
+                "outputs[missed] = rest + np.where(rest >= places[missed], self.width, 0)",
+                "outputs[missed] = rest + np.where(rest > places[missed], self.width, 0)",
+            ),
+        ),
+        tests=("tests/local/means/test_windows.py",),
+    ),
+    Mutant(
+        name="each of several numbers gets the whole epsilon",
+        edits=(
+            (
+                "local/means/attributes.py",
+                "return HybridMean(low, high, epsilon=self.epsilon / self.sampled, steps=self.steps)",
+                "return HybridMean(low, high, epsilon=self.epsilon, steps=self.steps)",
+            ),
+        ),
+        tests=("tests/local/core/test_protocol.py", "tests/local/means/test_attributes.py"),
+    ),
+    Mutant(
+        name="which mechanism a mixture takes depends on the number",
+        edits=(
+            (
+                "local/means/mean.py",
+                "is_window = bernoulli(self._windowed, len(places))",
+                "is_window = bernoulli(self._windowed, len(places)) & (places > 0)",
+            ),
+        ),
+        tests=(_RATIO,),
+    ),
+    Mutant(
+        name="an interval of a mean forgets who was drawn",
+        edits=(
+            (
+                "local/means/mean.py",
+                "max(square - mean**2, 0.0) if are_sampled else",
+                "0.0 if are_sampled else",
+            ),
+        ),
+        tests=("tests/local/means/test_mean.py", "tests/local/means/test_attributes.py"),
+    ),
 )

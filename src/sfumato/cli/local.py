@@ -22,7 +22,10 @@ def report(
     protocol: ProtocolFile,
     values: Annotated[str, typer.Argument(metavar="VALUES", help="File with one person's value in each row.")],
     *,
-    column: Annotated[str, typer.Option(metavar="NAME", help="Column of VALUES that holds the values.")],
+    column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Column of VALUES that holds the values; not for several attributes."),
+    ] = None,
     to: Annotated[str, typer.Option(metavar="FILE", help="New file for the reports.")],
 ) -> None:
     """Randomize each value into a report. Values stay where they are; only the reports may leave.

@@ -27,10 +27,15 @@ REPORT: Final = "report"
 
 _HOMES: Final[Mapping[str, str]] = {
     "direct": "frequency.direct.DirectEncoding",
+    "duchi_mean": "means.mean.DuchiMean",
     "hadamard": "frequency.hadamard.HadamardResponse",
+    "hybrid_mean": "means.mean.HybridMean",
     "local_hashing": "frequency.hashing.LocalHashing",
     "optimized_unary": "frequency.unary.OptimizedUnaryEncoding",
+    "piecewise_mean": "means.mean.PiecewiseMean",
     "pooled_hashing": "frequency.hashing.PooledHashing",
+    "sampled_means": "means.attributes.SampledMeans",
+    "square_wave": "means.square_wave.SquareWave",
     "subset": "frequency.subset.SubsetSelection",
     "symmetric_unary": "frequency.unary.SymmetricUnaryEncoding",
     "thresholded": "frequency.thresholded.ThresholdedHistogram",
@@ -86,16 +91,29 @@ def load_protocol(path: str | PathLike[str]) -> LocalProtocol:
     return protocol_from_json(document)
 
 
-def read_values(path: str | PathLike[str], column: str, protocol: LocalProtocol) -> Iterator[list[Any]]:
+def read_values(path: str | PathLike[str], column: str | None, protocol: LocalProtocol) -> Iterator[list[Any]]:
     """The values of a column, a block at a time; texts of a CSV file are read as the protocol's values.
 
+    A protocol of several attributes has a column for each, which its parameters name.
+
     Raises:
-        ParameterError: The file is missing or has no such column, or its ending is unknown.
+        ParameterError: The file is missing or has no such column, its ending is unknown, or no column is named.
     """
+    if (column is None) == (not protocol.columns):
+        requirement = "must be left out: the protocol names its columns" if column else "must name the column of values"
+        raise ParameterError("column", column, requirement)
     file = Path(path)
-    is_text = file.suffix == ".csv"
-    for block in _column(file, column):
-        yield [protocol.parse(value) if is_text and value is not None else value for value in block]
+
+    def cells(name: str) -> Iterator[list[Any]]:
+        is_text = file.suffix == ".csv"
+        for block in _column(file, name):
+            yield [protocol.parse(value) if is_text and value is not None else value for value in block]
+
+    if column is not None:
+        yield from cells(column)
+        return
+    for blocks in zip(*map(cells, protocol.columns), strict=True):
+        yield list(zip(*blocks, strict=True))
 
 
 def read_reports(path: str | PathLike[str]) -> Iterator[Given]:

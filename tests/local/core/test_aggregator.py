@@ -2,18 +2,20 @@
 
 import numpy as np
 import pytest
-from tests.local.protocols import PROTOCOLS
+from tests.local.protocols import PROTOCOLS, some_values
 
 from sfumato.errors import ParameterError
 from sfumato.local import (
     DirectEncoding,
     HadamardResponse,
+    HybridMean,
     Intake,
     LocalHashing,
     OptimizedUnaryEncoding,
     PooledHashing,
     Report,
     Reports,
+    SampledMeans,
     SubsetSelection,
 )
 
@@ -27,7 +29,7 @@ def collected(protocol, reports):
 
 
 def some_reports(protocol, count=50):
-    values = protocol.domain.values()
+    values = some_values(protocol)
     return protocol.client().report_many([values[i % len(values)] for i in range(count)])
 
 
@@ -86,7 +88,7 @@ def test_counts_of_another_protocol_are_refused():
 
 @EACH
 def test_what_is_no_report_is_refused_alone(protocol):
-    good = protocol.client().report(protocol.domain.values()[0])
+    good = protocol.client().report(some_values(protocol)[0])
     data = bytes(good)
     hostile = [
         b"", b"\x01", data[:-1], data + b"\0", b"\x02" + data[1:], data[:1] + b"zzzz" + data[5:], b"x" * 10_000_000,
@@ -113,6 +115,12 @@ def test_payloads_that_no_client_makes_are_refused():
     pooled = PooledHashing(3, epsilon=1, pool=5)
     rows = np.array([[4, 3], [5, 0], [0, 4]], dtype=np.uint8)
     assert pooled.aggregator().add(Reports(pooled.fingerprint, rows)) == Intake(1, (1, 2))
+    hybrid = HybridMean(0, 1, epsilon=1, steps=2)
+    rows = np.array([[0], [4], [5], [6]], dtype=np.uint8)
+    assert (hybrid.outputs, hybrid.aggregator().add(Reports(hybrid.fingerprint, rows))) == (5, Intake(2, (2, 3)))
+    sampled = SampledMeans({"a": (0, 1), "b": (0, 1), "c": (0, 1)}, epsilon=5, steps=2)
+    rows = np.array([[0, 0, 1, 4], [1, 0, 0, 0], [1, 0, 1, 0], [0, 5, 1, 0], [0, 0, 3, 0]], dtype=np.uint8)
+    assert sampled.aggregator().add(Reports(sampled.fingerprint, rows)) == Intake(1, (1, 2, 3, 4))
     unary = OptimizedUnaryEncoding(3, epsilon=1)
     rows = np.array([[0b11100000], [0b11110000], [0b00000001]], dtype=np.uint8)
     assert unary.aggregator().add(Reports(unary.fingerprint, rows)) == Intake(1, (1, 2))

@@ -63,6 +63,11 @@ class LocalProtocol(ABC):
     def inputs(self, values: Iterable[Any]) -> NDArray[Any]:
         """Values as numbers, one for each. Never an error that a value decides."""
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a file that hold the parts of a value; none if a value is one cell."""
+        return ()
+
     @abstractmethod
     def parse(self, text: str) -> Any:
         """The value that a text in a file stands for; None if it is none."""
