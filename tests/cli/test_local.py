@@ -5,8 +5,9 @@ import json
 import pytest
 from tests.cli.commands import refusal, run
 
-from sfumato.local import DirectEncoding, save_protocol
+from sfumato.local import DirectEncoding, Domain, HadamardResponse, HybridMean, load_protocol, save_protocol
 
+DRINKS = 'tea,"black, sweet",none'
 ORACLE = DirectEncoding(["tea", "coffee", "water"], epsilon=20)
 
 
@@ -61,6 +62,42 @@ def test_what_is_no_report_is_counted_as_refused(folder):
     (folder / "odd.csv").write_text("report\nnonsense\n\nAWFi\n", "utf-8")
     result = run("local", "aggregate", "survey.json", "odd.csv", "--to", "counts.bin")
     assert result.stdout == "reports counted: 0\nrefused: 2 that are no reports of this protocol\n"
+
+
+def test_a_plan_says_why_and_writes_the_protocol(tmp_path):
+    path = tmp_path / "survey.json"
+    result = run(
+        "local", "plan", "--epsilon", "1", "--values", 'tea,"black, sweet",none', "--other", "none", "--to", path
+    )
+    assert result.exit_code == 0
+    assert "n·Var" in result.stdout
+    assert load_protocol(path).domain == Domain(["tea", "black, sweet", "none"], other="none")
+    assert run("local", "plan", "--epsilon", "1", "--size", "1024", "--bytes", "2", "--to", path).exit_code == 0
+    assert load_protocol(path) == HadamardResponse(1024, epsilon=1)
+    assert run("local", "plan", "--epsilon", "0.5", "--bounds=-2.5:60", "--to", path).exit_code == 0
+    assert load_protocol(path) == HybridMean("-2.5", 60, epsilon="0.5")
+
+
+def test_plans_of_two_kinds_or_none_are_refused(tmp_path):
+    plan = ("local", "plan", "--to", tmp_path / "x.json", "--epsilon")
+    assert "--values" in refusal(*plan, "1")
+    assert "--values" in refusal(*plan, "1", "--size", "3", "--bounds", "0:1")
+    assert "--bounds" in refusal(*plan, "1", "--bounds", "0:1", "--bytes", "3")
+    assert "epsilon" in refusal(*plan, "0", "--size", "3")
+    assert "bytes" in refusal(*plan, "1", "--size", "1024", "--bytes", "1")
+    assert "other" in refusal(*plan, "1", "--values", "a,b", "--other", "c")
+    assert "low" in refusal(*plan, "1", "--bounds", "x:1")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_mean_goes_all_the_way(folder):
+    (folder / "hours.csv").write_text("hours\n" + "38\n" * 3000 + "x\n", "utf-8")
+    assert run("local", "plan", "--epsilon", "5", "--bounds", "0:60", "--to", "hours.json").exit_code == 0
+    assert run("local", "report", "hours.json", "hours.csv", "--column", "hours", "--to", "h.csv").exit_code == 0
+    run("local", "aggregate", "hours.json", "h.csv", "--to", "h.bin")
+    (row,) = json.loads(run("local", "decode", "hours.json", "h.bin", "--json").stdout)["estimates"]
+    assert row["mean"] == pytest.approx(38, abs=6 * row["standard_error"])
+    assert "--project" in refusal("local", "decode", "hours.json", "h.bin", "--project", "em")
 
 
 @pytest.mark.usefixtures("folder")

@@ -10,11 +10,56 @@ if TYPE_CHECKING:
 
 local_app = typer.Typer(
     no_args_is_help=True,
-    help="Privacy without a curator. `report` runs where the values are, `aggregate` and `decode` where the reports "
-    "are. All three read the same protocol file. Files end in .csv, .ndjson or .parquet.",
+    help="Privacy without a curator. `plan` writes a protocol. `report` runs where the values are, `aggregate` "
+    "and `decode` where the reports are; all three read that protocol. Files end in .csv, .ndjson or .parquet.",
 )
 
 ProtocolFile = Annotated[str, typer.Argument(metavar="PROTOCOL", help="JSON file of the protocol, the same for all.")]
+
+
+@local_app.command("plan")
+def plan(
+    *,
+    epsilon: Annotated[
+        str, typer.Option(metavar="ε", help="The most that one report may reveal, e.g. 1; read exactly.")
+    ],
+    values: Annotated[
+        str | None, typer.Option(metavar="A,B", help="The values that people hold, separated by commas.")
+    ] = None,
+    size: Annotated[int | None, typer.Option(metavar="D", help="Values are the whole numbers from 0 to D − 1.")] = None,
+    bounds: Annotated[
+        str | None, typer.Option(metavar="LOW:HIGH", help="Values are numbers between these bounds, for their mean.")
+    ] = None,
+    other: Annotated[
+        str | None, typer.Option(metavar="VALUE", help="The value of --values that stands for all that are not listed.")
+    ] = None,
+    most_bytes: Annotated[
+        int | None, typer.Option("--bytes", metavar="N", help="The longest report, in bytes without its header of 5.")
+    ] = None,
+    to: Annotated[str, typer.Option(metavar="PROTOCOL", help="File for the protocol; replaced if it exists.")],
+) -> None:
+    """Choose a protocol, say why, and write it for both sides. No data is read.
+
+    Example: sfumato local plan --epsilon 1 --values tea,coffee,water --to survey.json
+    """
+    from sfumato.cli.options import separated  # keeps --help quick
+    from sfumato.errors import ParameterError
+    from sfumato.local import Domain, HybridMean, LocalProtocol, best, save_protocol
+
+    if [values, size, bounds].count(None) != 2:  # noqa: PLR2004 # one of three
+        raise ParameterError("--values", values, "must be given, or else --size or --bounds, and only one of them")
+    chosen: LocalProtocol
+    if bounds is not None:
+        if other is not None or most_bytes is not None:
+            raise ParameterError("--bounds", bounds, "takes neither --other nor --bytes")
+        low, _, high = bounds.partition(":")
+        chosen, reason = HybridMean(low, high, epsilon=epsilon), "HybridMean: the least worst variance of its kind"
+    else:
+        found = best(epsilon, Domain(size or separated(values or ""), other=other), bytes=most_bytes)
+        chosen, reason = found.oracle, found.reason
+    save_protocol(chosen, to)
+    typer.echo(reason)
+    typer.echo(f"written: {to}")
 
 
 @local_app.command("report")

@@ -81,3 +81,12 @@ def test_drawn_functions_are_uniform(word_bits):
     for column in keys.T:
         top = np.bincount((column >> (word_bits - 6)).astype(np.int64), minlength=64)
         assert chisquare(top).pvalue >= ALPHA
+
+
+@pytest.mark.parametrize("word_bits", [32, 64])
+def test_functions_are_the_bytes_of_the_one_source_of_randomness(word_bits, monkeypatch):
+    width = word_bits // 8
+    given = bytes(range(6 * width))
+    monkeypatch.setattr(module.entropy, "random_bytes", lambda count: given[:count])
+    words = [int.from_bytes(given[start : start + width], "little") for start in range(0, 6 * width, width)]
+    assert random_keys(3, word_bits).ravel().tolist() == words

@@ -48,3 +48,12 @@ def test_the_size_is_one_at_least_and_half_at_most(size, epsilon, expected):
     assert oracle.size == expected
     reports = oracle.client().report_many(np.zeros(50, dtype=np.int64))
     assert oracle.are_valid(reports.payloads).all()
+
+
+@pytest.mark.parametrize("draw", ["_sets_by_steps", "_sets_by_coins"])
+def test_whether_the_truth_is_in_a_set_is_never_changed(draw):
+    oracle, held = SubsetSelection(60, epsilon="0.1"), np.arange(6000) % 60
+    has_truth = np.arange(6000) % 7 < 3
+    bits = getattr(oracle, draw)(held, has_truth)
+    assert (bits[np.arange(6000), held] == has_truth).all()
+    assert (bits.sum(axis=1) == oracle.size).all()
