@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sfumato.local.frequency.hadamard import HadamardResponse
     from sfumato.local.frequency.hashing import LocalHashing, PooledHashing
     from sfumato.local.frequency.oracle import FrequencyAggregator, FrequencyOracle
+    from sfumato.local.frequency.poisoning import PoisoningGain, fake_share_for, poisoning_gain
     from sfumato.local.frequency.subset import SubsetSelection
     from sfumato.local.frequency.thresholded import ThresholdedHistogram
     from sfumato.local.frequency.unary import OptimizedUnaryEncoding, SymmetricUnaryEncoding
@@ -46,6 +47,7 @@ _HOMES = {
     "OptimizedUnaryEncoding": "frequency.unary",
     "OracleChoice": "frequency.choice",
     "PiecewiseMean": "means.mean",
+    "PoisoningGain": "frequency.poisoning",
     "PooledHashing": "frequency.hashing",
     "ProjectedFrequencies": "frequency.estimates",
     "Report": "core.reports",
@@ -57,7 +59,9 @@ _HOMES = {
     "SymmetricUnaryEncoding": "frequency.unary",
     "ThresholdedHistogram": "frequency.thresholded",
     "best": "frequency.choice",
+    "fake_share_for": "frequency.poisoning",
     "load_protocol": "files",
+    "poisoning_gain": "frequency.poisoning",
     "protocol_from_json": "files",
     "save_protocol": "files",
 }
@@ -81,6 +85,7 @@ __all__ = [
     "OptimizedUnaryEncoding",
     "OracleChoice",
     "PiecewiseMean",
+    "PoisoningGain",
     "PooledHashing",
     "ProjectedFrequencies",
     "Report",
@@ -92,7 +97,9 @@ __all__ = [
     "SymmetricUnaryEncoding",
     "ThresholdedHistogram",
     "best",
+    "fake_share_for",
     "load_protocol",
+    "poisoning_gain",
     "protocol_from_json",
     "save_protocol",
 ]

@@ -66,6 +66,11 @@ class FrequencyOracle(LocalProtocol):
         """Whether each report supports exactly one value."""
         return False
 
+    @property
+    def most_supported(self) -> int | None:
+        """How many values one report supports at most; None if it may support all."""
+        return 1 if self.is_exclusive else None
+
     def variance(self, *, reports: int, fraction: Number = 0) -> float:
         """The variance of the estimate of a value that this fraction of the people hold.
 

@@ -53,6 +53,11 @@ class SubsetSelection(FrequencyOracle):
         return max(1, round(len(self.domain) / (odds(self.epsilon) + 1)))
 
     @property
+    def most_supported(self) -> int:
+        """As many as each report holds."""
+        return self.size
+
+    @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:
         """How often a set holds the true value, and how often another one."""
         held, others = self._holds_the_truth, len(self.domain) - 1
