@@ -21,6 +21,7 @@ from sfumato.errors import ParameterError
 from sfumato.local.core.aggregator import Aggregator
 from sfumato.local.core.protocol import FORMAT, LocalProtocol
 from sfumato.local.core.reports import Given, Reports
+from sfumato.numeric.arguments import of_kind, path_of
 
 REPORT: Final = "report"
 """The column of a file that holds reports."""
@@ -68,8 +69,10 @@ def protocol_from_json(document: object) -> LocalProtocol:
 
 
 def save_protocol(protocol: LocalProtocol, path: str | PathLike[str]) -> Path:
-    """Write a protocol as JSON, for devices and collectors; it holds nothing secret."""
-    file = Path(path)
+    """Write a protocol as JSON, for devices and collectors; it holds nothing secret. Missing folders are made."""
+    file = path_of(path, "path")
+    of_kind(protocol, "protocol", LocalProtocol, "a protocol of sf.local")
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(protocol.to_json(), ensure_ascii=False, indent=2) + "\n", "utf-8")
     return file
 
@@ -80,7 +83,7 @@ def load_protocol(path: str | PathLike[str]) -> LocalProtocol:
     Raises:
         ParameterError: The file is missing, larger than 64 MB, or holds no protocol.
     """
-    file = Path(path)
+    file = path_of(path, "path")
     with _readable(file, "protocol"):
         if file.stat().st_size > _LARGEST_PROTOCOL:
             raise ParameterError("protocol", str(path), "must be a file of at most 64 MB")
@@ -102,7 +105,7 @@ def read_values(path: str | PathLike[str], column: str | None, protocol: LocalPr
     if (column is None) == (not protocol.columns):
         requirement = "must be left out: the protocol names its columns" if column else "must name the column of values"
         raise ParameterError("column", column, requirement)
-    file = Path(path)
+    file = path_of(path, "path")
 
     def cells(name: str) -> Iterator[list[Any]]:
         is_text = file.suffix == ".csv"
@@ -122,7 +125,7 @@ def read_reports(path: str | PathLike[str]) -> Iterator[Given]:
     Raises:
         ParameterError: The file is missing or has no column of reports, or its ending is unknown.
     """
-    yield from _column(Path(path), REPORT)
+    yield from _column(path_of(path, "path"), REPORT)
 
 
 def write_reports(path: str | PathLike[str], batches: Iterable[Reports]) -> int:
@@ -131,7 +134,7 @@ def write_reports(path: str | PathLike[str], batches: Iterable[Reports]) -> int:
     Raises:
         ParameterError: The file exists already, or its ending is unknown.
     """
-    file = Path(path)
+    file = path_of(path, "path")
     if file.exists():
         raise ParameterError("path", str(path), "exists already; choose a new file")
     match file.suffix:
@@ -147,7 +150,7 @@ def write_reports(path: str | PathLike[str], batches: Iterable[Reports]) -> int:
 
 def save_counts(aggregator: Aggregator[Any], path: str | PathLike[str]) -> Path:
     """Write the snapshot of an aggregator: first beside the file, then in its place."""
-    file = Path(path)
+    file = path_of(path, "path")
     beside = file.with_name(f"{file.name}.new")
     beside.write_bytes(aggregator.snapshot())
     return beside.replace(file)
@@ -159,8 +162,9 @@ def load_counts(aggregator: Aggregator[Any], path: str | PathLike[str]) -> Aggre
     Raises:
         ParameterError: The file is missing or damaged, or of another protocol.
     """
-    with _readable(Path(path), "counts"):
-        return aggregator.restore(Path(path).read_bytes())
+    file = path_of(path, "counts")
+    with _readable(file, "counts"):
+        return aggregator.restore(file.read_bytes())
 
 
 def _column(file: Path, column: str) -> Iterator[list[Any]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import share
 from sfumato.plots.panels import (
     BLUE,
     GREY,
@@ -51,7 +52,7 @@ def fractions_found(
         >>> figure = fractions_found([0.6, 0.4], [0.58, 0.45], limits=[(0.5, 0.66), (0.41, 0.49)])
     """
     true, found = numbers(truths=truths, estimates=estimates, are_finite=True)
-    ends = pairs(limits, "limits")
+    ends, level = pairs(limits, "limits"), share(confidence, "confidence")
     same_length(truths=true, limits=ends)
     order = np.argsort(-true, kind="stable")
     held = int(((ends[:, 0] <= true) & (true <= ends[:, 1])).sum())
@@ -69,7 +70,7 @@ def fractions_found(
         markersize=3,
         linestyle="none",
         elinewidth=1,
-        label=f"estimate, with {confidence:.0%} interval",
+        label=f"estimate, with {level:.0%} interval",
     )
     axes.plot(ranks, true[order], color=ORANGE, linewidth=2, label="true fraction")
     axes.axhline(0, color=GREY, linewidth=0.8)

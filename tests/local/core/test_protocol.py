@@ -60,9 +60,16 @@ def test_the_stored_form_is_the_protocol(protocol):
 def test_fingerprints_are_those_of_earlier_versions_and_differ():
     assert len({protocol.fingerprint for protocol in PROTOCOLS.values()}) == len(PROTOCOLS)
     golden = {
-        "DirectEncoding of 3 at 1": "d771b21b", "OptimizedUnaryEncoding of 3 at 1": "63bcbbdf",
+        "DirectEncoding of 2 at 0.25": "4e37a3ac", "HadamardResponse of 2 at 0.25": "539a26b0",
+        "OptimizedUnaryEncoding of 2 at 0.25": "69d35692", "SubsetSelection of 2 at 0.25": "6bd481ec",
+        "SymmetricUnaryEncoding of 2 at 0.25": "cbf7de4e", "ThresholdedHistogram of 2 at 0.25": "d43c7f91",
+        "LocalHashing of labels": "a15f1930", "PooledHashing of labels": "96dac344",
+        "DuchiMean with 1 steps at 0.25": "426cdbc4", "HybridMean with 1 steps at 0.25": "fdb40e5b",
+        "PiecewiseMean with 1 steps at 0.25": "f29685bd", "SquareWave with 1 steps at 0.25": "be193d94",
+        "one of three": "3e6dc8d0",
     }  # fmt: skip
     assert {name: PROTOCOLS[name].fingerprint.hex() for name in golden} == golden
+    assert {PROTOCOLS[name].kind for name in golden} == {protocol.kind for protocol in STORED.values()}
 
 
 @pytest.mark.parametrize(

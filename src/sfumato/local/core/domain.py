@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.lattice import present
+from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import positive_integer, set_fields
 
 Label: TypeAlias = str | int
@@ -66,7 +67,7 @@ class Domain:
         if size == 1:
             raise ParameterError("domain", 1, "must have at least two values")
         known = range(size) if labels is None else labels
-        if other is not None and other not in known:
+        if other is not None and of_kind(other, "other", (str, int), "a listed value") not in known:
             raise ParameterError("other", other, "must be one of the values of the domain")
         numbers = {label: number for number, label in enumerate(labels or ())}
         written = {str(label): label for label in labels or () if not isinstance(label, str)}

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import of_kind
 
 Payloads: TypeAlias = NDArray[np.uint8]
 """One row of bytes for each report, all of the length that the protocol fixes."""
@@ -43,8 +44,8 @@ class Report:
     payload: bytes
 
     def __post_init__(self) -> None:
-        if len(self.fingerprint) != FINGERPRINT_BYTES:
-            raise ParameterError("fingerprint", self.fingerprint, f"must have {FINGERPRINT_BYTES} bytes")
+        _check_fingerprint(self.fingerprint)
+        of_kind(self.payload, "payload", bytes, "bytes")
 
     def __bytes__(self) -> bytes:
         return bytes((VERSION,)) + self.fingerprint + self.payload
@@ -87,8 +88,8 @@ class Reports:
     payloads: Payloads
 
     def __post_init__(self) -> None:
-        if len(self.fingerprint) != FINGERPRINT_BYTES:
-            raise ParameterError("fingerprint", self.fingerprint, f"must have {FINGERPRINT_BYTES} bytes")
+        _check_fingerprint(self.fingerprint)
+        of_kind(self.payloads, "payloads", np.ndarray, "an array")
         if self.payloads.ndim != 2 or self.payloads.dtype != np.uint8:  # noqa: PLR2004 # rows of bytes
             raise ParameterError("payloads", f"an array of {self.payloads.dtype}", "must be rows of bytes (uint8)")
 
@@ -155,6 +156,11 @@ def blocks(given: Given, *, fingerprint: bytes, width: int) -> Iterator[Arrivals
         kept = {place: data for place, data in enumerate(came) if data is not None and data.startswith(header)}
         whole = np.frombuffer(b"".join(kept.values()), dtype=np.uint8).reshape(len(kept), length)
         yield Arrivals(whole[:, HEADER_BYTES:], np.fromiter(kept, dtype=np.int64, count=len(kept)), len(came))
+
+
+def _check_fingerprint(fingerprint: object) -> None:
+    if not isinstance(fingerprint, bytes) or len(fingerprint) != FINGERPRINT_BYTES:
+        raise ParameterError("fingerprint", fingerprint, f"must be {FINGERPRINT_BYTES} bytes")
 
 
 def bytes_of_text(text: str) -> bytes | None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from sfumato.local.frequency.oracle import FrequencyOracle
+from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import Number, positive_integer, probability
 
 
@@ -47,6 +48,7 @@ def poisoning_gain(oracle: FrequencyOracle, *, targets: int, fake_share: Number,
     References:
         [CJG21] Section 4.
     """
+    of_kind(oracle, "oracle", FrequencyOracle, "a frequency oracle, such as OptimizedUnaryEncoding(9, epsilon=1)")
     most = positive_integer(targets, "targets", most=len(oracle.domain))
     share, honest = probability(fake_share, "fake_share"), probability(held, "held")
     p, q = oracle.support_probabilities
