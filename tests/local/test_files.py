@@ -100,6 +100,31 @@ def test_lines_that_are_no_objects_are_refused_by_themselves(tmp_path):
     assert DRINKS.aggregator().add(block).refused == (1, 2, 3, 4, 5)
 
 
+def test_lines_that_are_no_csv_are_refused_by_themselves(tmp_path):
+    path = tmp_path / "reports.csv"
+    good = DRINKS.client().report("tea").to_text()
+    path.write_bytes(f"more,report\n1,{good}\n2,{'x' * 200_000}\n\n3\n4,\0\n5,\xff\n6,{good}\n".encode("latin-1"))
+    (block,) = read_reports(path)
+    assert DRINKS.aggregator().add(block).refused == (1, 2, 3, 4)
+
+
+def test_a_file_without_anything_has_no_reports(tmp_path):
+    (tmp_path / "reports.csv").write_bytes(b"")
+    with pytest.raises(ParameterError, match="column"):
+        list(read_reports(tmp_path / "reports.csv"))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_fails_leaves_no_file_of_some_reports(ending, tmp_path):
+    def failing():
+        yield DRINKS.client().report_many(["tea"])
+        raise ParameterError("column", "x", "must be there")
+
+    with pytest.raises(ParameterError, match="must be there"):
+        write_reports(tmp_path / f"reports.{ending}", failing())
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", ["reports.txt", "reports", "reports.csv.gz"])
 def test_unknown_endings_are_refused(name, tmp_path):
     (tmp_path / name).write_text("report\n", "utf-8")

@@ -129,7 +129,7 @@ def read_reports(path: str | PathLike[str]) -> Iterator[Given]:
 
 
 def write_reports(path: str | PathLike[str], batches: Iterable[Reports]) -> int:
-    """Write reports to a new file, and say how many.
+    """Write reports to a new file, and say how many: all of them, or no file.
 
     Raises:
         ParameterError: The file exists already, or its ending is unknown.
@@ -137,15 +137,21 @@ def write_reports(path: str | PathLike[str], batches: Iterable[Reports]) -> int:
     file = path_of(path, "path")
     if file.exists():
         raise ParameterError("path", str(path), "exists already; choose a new file")
-    match file.suffix:
-        case ".parquet":
-            return _write_parquet(file, batches)
-        case ".csv":
-            return _write_lines(file, batches, f"{REPORT}\n", lambda text: f"{text}\n")
-        case ".ndjson" | ".jsonl":
-            return _write_lines(file, batches, "", lambda text: f'{{"{REPORT}": "{text}"}}\n')
-        case _:
-            raise ParameterError("path", str(path), _ENDINGS)
+    beside = file.with_name(f"{file.name}.new")
+    try:
+        match file.suffix:
+            case ".parquet":
+                written = _write_parquet(beside, batches)
+            case ".csv":
+                written = _write_lines(beside, batches, f"{REPORT}\n", lambda text: f"{text}\n")
+            case ".ndjson" | ".jsonl":
+                written = _write_lines(beside, batches, "", lambda text: f'{{"{REPORT}": "{text}"}}\n')
+            case _:
+                raise ParameterError("path", str(path), _ENDINGS)
+        beside.rename(file)
+    finally:
+        beside.unlink(missing_ok=True)
+    return written
 
 
 def save_counts(aggregator: Aggregator[Any], path: str | PathLike[str]) -> Path:
@@ -182,10 +188,27 @@ def _column(file: Path, column: str) -> Iterator[list[Any]]:
 
 def _csv_column(file: Path, column: str) -> Iterator[list[Any]]:
     with file.open(encoding="utf-8-sig", errors="replace", newline="") as opened:
-        rows = csv.DictReader(opened)
-        _require(column, rows.fieldnames or (), file)
-        while block := [row.get(column) for row in islice(rows, _BLOCK)]:
-            yield block
+        rows = _csv_rows(opened)
+        header = next(rows, []) or []
+        _require(column, header, file)
+        place = header.index(column)
+        while block := list(islice(rows, _BLOCK)):
+            yield [row[place] if row is not None and len(row) > place else None for row in block]
+
+
+def _csv_rows(lines: Iterable[str]) -> Iterator[list[str] | None]:
+    """The rows of a CSV file but empty ones; None for a line that is none, such as one with an endless cell."""
+    reader = csv.reader(lines)
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            yield None
+            continue
+        if row:
+            yield row
 
 
 def _json_column(file: Path, column: str) -> Iterator[list[Any]]:
@@ -231,7 +254,7 @@ def _write_parquet(file: Path, batches: Iterable[Reports]) -> int:
 
 def _write_lines(file: Path, batches: Iterable[Reports], header: str, line: Callable[[str], str]) -> int:
     written = 0
-    with file.open("x", encoding="utf-8", newline="") as opened:
+    with file.open("w", encoding="utf-8", newline="") as opened:
         opened.write(header)
         for reports in batches:
             opened.writelines(line(report.to_text()) for report in reports)

@@ -113,6 +113,14 @@ def test_what_a_pool_adds_to_the_variance_is_seen_without_noise():
     assert np.mean((found.low[2:] <= 0) & (found.high[2:] >= 0)) > 0.9
 
 
+def test_what_is_not_among_the_candidates_may_share_their_cells():
+    oracle = PooledHashing(2000, epsilon=8, pool=100)
+    collected = oracle.aggregator()
+    collected.add(oracle.client().report_many(np.zeros(50_000, dtype=np.int64)))
+    error = collected.estimate([5, 6]).standard_errors[0]
+    assert error**2 == pytest.approx(oracle.variance(reports=50_000) + 1 / ((oracle.family.cells - 1) * 100), rel=0.3)
+
+
 def test_without_a_pool_half_of_the_people_add_nothing_to_others():
     oracle = LocalHashing(300, epsilon=5)
     collected = oracle.aggregator()

@@ -297,14 +297,18 @@ class PooledHashing(CellEncoding):
 
 
 class PooledAggregator(FrequencyAggregator):
-    """Adds to each variance what values that share cells add, with the most likely fractions in place of the true."""
+    """Adds to each variance what values that share cells add: Σf²/((g − 1)·pool), with estimates in place of f.
+
+    What is left of 1 beside the candidates counts as one value, the worst case.
+    """
 
     def __init__(self, protocol: PooledHashing) -> None:
         self._pooled: Final = protocol
         super().__init__(protocol)
 
     def _extra_variance(self, supports: Supports) -> float:
-        squares = float(np.clip(supports.fractions, 0.0, 1.0) @ np.clip(supports.fractions, 0.0, 1.0))
+        held = np.clip(supports.fractions, 0.0, 1.0)
+        squares = float(held @ held) + max(0.0, 1 - float(held.sum())) ** 2
         return min(squares, 1.0) / ((self._pooled.family.cells - 1) * self._pooled.pool)
 
 
