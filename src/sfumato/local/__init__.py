@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sfumato.local.means.mean import DuchiMean, HybridMean, PiecewiseMean
     from sfumato.local.means.numbers import MeanEstimate
     from sfumato.local.means.square_wave import DistributionEstimate, SquareWave
+    from sfumato.local.survey import Survey
 
 _HOMES = {
     "Aggregator": "core.aggregator",
@@ -56,6 +57,7 @@ _HOMES = {
     "SampledMeans": "means.attributes",
     "SquareWave": "means.square_wave",
     "SubsetSelection": "frequency.subset",
+    "Survey": "survey",
     "SymmetricUnaryEncoding": "frequency.unary",
     "ThresholdedHistogram": "frequency.thresholded",
     "best": "frequency.choice",
@@ -94,6 +96,7 @@ __all__ = [
     "SampledMeans",
     "SquareWave",
     "SubsetSelection",
+    "Survey",
     "SymmetricUnaryEncoding",
     "ThresholdedHistogram",
     "best",
