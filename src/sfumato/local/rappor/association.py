@@ -21,6 +21,7 @@ OTHER: Final = None
 """What stands for all texts that are no candidates."""
 _ROUNDS: Final = 2000
 _NEAR: Final = 1e-7
+_LEAST: Final = 0.01  # of the people hold a text that the test counts
 _LARGEST_TEST: Final = 900  # pairs of texts whose information is inverted
 
 
@@ -137,24 +138,29 @@ def _most_likely(first: Floats, second: Floats) -> Floats:
 
 
 def _independence(joint: Floats, first: Floats, second: Floats) -> float:
-    """The p-value of the score test that the two texts are independent, whatever their own distributions are."""
-    shape = joint.shape
-    degrees = (shape[0] - 1) * (shape[1] - 1)
-    if joint.size > _LARGEST_TEST or degrees == 0:
+    """The p-value of the score test that the two texts are independent, whatever their own distributions are.
+
+    Texts that hardly anybody holds are left out of it: where a fraction is 0 the test has no distribution.
+    """
+    rows, columns = (np.maximum(joint.sum(axis=axis), 0.0) for axis in (1, 0))
+    some, others = rows >= _LEAST, columns >= _LEAST
+    first, rows = first[:, some], rows[some] / rows[some].sum()
+    second, columns = second[:, others], columns[others] / columns[others].sum()
+    degrees = (len(rows) - 1) * (len(columns) - 1)
+    if len(rows) * len(columns) > _LARGEST_TEST or degrees == 0:
         return float("nan")
-    rows, columns = joint.sum(axis=1), joint.sum(axis=0)
     each = (first @ rows) * (second @ columns)
     scores = (first[:, :, None] * second[:, None, :]).reshape(len(first), -1) / each[:, None] - 1
-    return float(chi2.sf(_score_statistic(scores, rows, columns, shape), degrees))
+    return float(chi2.sf(_score_statistic(scores, rows, columns), degrees))
 
 
-def _score_statistic(scores: Floats, rows: Floats, columns: Floats, shape: tuple[int, int]) -> float:
+def _score_statistic(scores: Floats, rows: Floats, columns: Floats) -> float:
     """U'·I⁻¹·U of the directions of association, cleared of what changes of the margins explain."""
-    associated = np.kron(np.eye(shape[0])[:, 1:] - rows[:, None], np.eye(shape[1])[:, 1:] - columns[:, None])
-    of_rows = np.kron(np.eye(shape[0])[:, 1:] - rows[:, None], columns[:, None])
-    of_columns = np.kron(rows[:, None], np.eye(shape[1])[:, 1:] - columns[:, None])
-    margins = scores @ np.concatenate((of_rows, of_columns), axis=1)
-    directions = scores @ associated
-    cleared = directions - margins @ np.linalg.lstsq(margins, directions, rcond=None)[0]
+    of_rows = np.eye(len(rows))[:, 1:] - rows[:, None]
+    of_columns = np.eye(len(columns))[:, 1:] - columns[:, None]
+    margins = np.concatenate((np.kron(of_rows, columns[:, None]), np.kron(rows[:, None], of_columns)), axis=1)
+    directions = scores @ np.kron(of_rows, of_columns)
+    explained = scores @ margins
+    cleared = directions - explained @ np.linalg.lstsq(explained, directions, rcond=None)[0]
     total = cleared.sum(axis=0)
     return float(total @ np.linalg.lstsq(cleared.T @ cleared, total, rcond=None)[0])
