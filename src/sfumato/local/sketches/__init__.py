@@ -1,1 +1,1 @@
-"""Sketches: reports about texts and large domains that name one of many public hash functions and a little of its row."""
+"""Sketches, for texts and large domains: a report says a little of one row, which has a public hash function."""

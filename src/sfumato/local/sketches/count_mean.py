@@ -1,5 +1,6 @@
 """The count-mean sketch: a row of bits for one hash function of many, in which only the value's bit is likely."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final
@@ -38,7 +39,7 @@ _MANY: Final = 16  # reports of each row, which are summed row by row
 
 @dataclass(frozen=True, slots=True, init=False)
 class SketchOracle(FrequencyOracle):
-    """What both sketches share: rows are public hash functions, and a report is about the value's column in one of them.
+    """What both sketches share: rows are public hash functions, and a report is about the value's column in one row.
 
     All texts and domains of up to 2^31 values fit. Values that share a column in some rows cannot be told apart by
     these rows, which adds Σf²/(rows·(columns − 1)) to the variance of an estimate. Intervals include it, and more
@@ -60,6 +61,11 @@ class SketchOracle(FrequencyOracle):
         set_fields(self, rows=functions, columns=width)
 
     @property
+    @abstractmethod
+    def event(self) -> FiniteEvent:
+        """What a report reveals, if two values have different columns in its row."""
+
+    @property
     def realized_epsilon(self) -> Fraction:
         """The logarithm of R, rounded up."""
         return epsilon_of(self.event)
@@ -76,20 +82,20 @@ class SketchOracle(FrequencyOracle):
         return held, other + (held - other) / self.columns
 
     @property
+    @abstractmethod
     def column_probabilities(self) -> tuple[Fraction, Fraction]:
         """How often a report supports the column of its value, and how often each other one."""
-        raise NotImplementedError
 
     def aggregator(self) -> FrequencyAggregator:
         """An empty aggregator."""
         return SketchAggregator(self)
 
+    @abstractmethod
     def shared(self, counts: NDArray[np.int64], reports: int) -> float:
         """Σf² over all values, from the cells alone: what the columns of one row hold, squared, tells it.
 
         In a row of m columns, the squares of the fractions in its columns add up to F + (1 − F)/m on average.
         """
-        raise NotImplementedError
 
 
 class SketchAggregator(FrequencyAggregator):
@@ -127,7 +133,7 @@ class CountMeanSketch(SketchOracle):
     Example:
         >>> sketch = CountMeanSketch(1024, epsilon=1, rows=128, columns=1024)
         >>> sketch.payload_bytes, round(sketch.variance(reports=1), 3)
-        (129, 3.925)
+        (129, 3.926)
 
     References:
         [App17].
@@ -216,4 +222,4 @@ def shared_fractions(columns: Floats, noise: float) -> float:
     """
     width = columns.shape[1]
     squares = float((columns**2).sum() / len(columns)) - noise
-    return min(1.0, max(0.0, (width * squares - 1) / (width - 1)))
+    return float(min(1.0, max(0.0, (width * squares - 1) / (width - 1))))

@@ -45,7 +45,7 @@ class HadamardSketch(SketchOracle):
     Example:
         >>> sketch = HadamardSketch(1024, epsilon=1, rows=128, columns=1024)
         >>> sketch.payload_bytes, round(sketch.variance(reports=1), 3)
-        (3, 4.69)
+        (3, 4.692)
 
     References:
         [App17].

@@ -35,7 +35,9 @@ def coefficients(functions: int) -> NDArray[np.uint64]:
     rows = []
     for number in range(functions):
         drawn = b"".join(sha256(b"sfumato sketch row %d part %d" % (number, part)).digest() for part in range(2))
-        rows.append([int.from_bytes(drawn[start : start + _DIGITS]) % PRIME for start in range(0, 3 * _DIGITS, _DIGITS)])
+        rows.append(
+            [int.from_bytes(drawn[start : start + _DIGITS]) % PRIME for start in range(0, 3 * _DIGITS, _DIGITS)]
+        )
     made = np.array(rows, dtype=np.uint64)
     made.flags.writeable = False
     return made
