@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.local.branches import payload_law, worst_ratio
-from tests.local.protocols import LESS_THAN_ASKED, POOLED, PROTOCOLS, SAMPLED, SMALL, STORED, apart, some_values
+from tests.local.protocols import LESS_THAN_ASKED, POOLED, PROTOCOLS, SAMPLED, SMALL, STORED, TEXTS, apart, some_values
 
 from sfumato.accounting import BasicAccountant, PLDAccountant
 from sfumato.errors import ParameterError
@@ -113,7 +113,14 @@ def test_reports_are_valid_and_have_one_length(protocol):
     assert len(bytes(one)) == 5 + protocol.payload_bytes
 
 
-@EACH
+@pytest.mark.parametrize("protocol", TEXTS.values(), ids=TEXTS)
+def test_no_value_is_an_error_where_texts_are_expected(protocol):
+    assert len(protocol.inputs([*ODD, "text"])) == len(ODD) + 1
+    assert len(protocol.client().report_many(ODD)) == len(ODD)
+    assert protocol.client().report(Secret(None)).fingerprint == protocol.fingerprint
+
+
+@pytest.mark.parametrize("protocol", [one for one in PROTOCOLS.values() if one not in TEXTS.values()], ids=str)
 def test_no_value_is_an_error_and_what_is_unknown_counts_as_stated(protocol):
     inputs = protocol.inputs([*ODD, *some_values(protocol)[:1]])
     assert inputs.dtype == np.int64

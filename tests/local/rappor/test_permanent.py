@@ -12,6 +12,7 @@ from tests.local.rappor.google import (
     bloom_of,
     cpp_client,
     drbg,
+    fine_client,
     instantaneous,
     python_client,
 )
@@ -110,6 +111,16 @@ def test_permanent_responses_are_those_of_the_other_clients(bits, metric, f):
             assert number(found) == python_client(SECRET, bloom, f, bits)
         else:
             assert number(found) == cpp_client(SECRET, metric.encode(), bloom, f, bits)
+
+
+@pytest.mark.parametrize("f", ["0.3", "1/3", "0.0001", "0.9999"])
+@pytest.mark.parametrize("bits", [8, 32, 200])
+def test_any_other_f_is_compared_with_63_bits(bits, f):
+    exact = realized_f(f)
+    for word in map(str, range(20)):
+        set_bits = bloom_bits(word, 7, bits=bits, hashes=2)
+        found = permanent_response(SECRET, set_bits, bits=bits, f=exact, metric="m")
+        assert number(found) == fine_client(SECRET, b"m", bloom_of(word.encode(), 7, 2, bits), exact, bits)
 
 
 @pytest.mark.statistical

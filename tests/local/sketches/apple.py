@@ -7,7 +7,7 @@ from sfumato.local.sketches.polynomials import columns_of
 
 def count_mean(sketch, payloads, epsilon, value):
     """m/(m − 1)·(Σ M[j, h_j(d)]/k − n/m), where M grows by k·(c/2·v + 1/2) with each report v of ±1 in row j."""
-    k, m, n = sketch.rows, sketch.columns, len(payloads)
+    k, m, n = sketch.hashes, sketch.width, len(payloads)
     c = (np.exp(epsilon / 2) + 1) / (np.exp(epsilon / 2) - 1)
     cells = np.zeros((k, m))
     for row in payloads:
@@ -18,7 +18,7 @@ def count_mean(sketch, payloads, epsilon, value):
 
 def hadamard(sketch, payloads, epsilon, value):
     """The same of M·Hᵀ, where M[j, l] grows by k·c·w with each sign w."""
-    k, m, n = sketch.rows, sketch.columns, len(payloads)
+    k, m, n = sketch.hashes, sketch.width, len(payloads)
     c = (np.exp(epsilon) + 1) / (np.exp(epsilon) - 1)
     cells = np.zeros((k, m))
     for row in payloads:

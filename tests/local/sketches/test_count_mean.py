@@ -19,7 +19,7 @@ from sfumato.numeric.rounding import log_up
 KINDS = (CountMeanSketch, HadamardSketch)
 EACH = pytest.mark.parametrize("kind", KINDS)
 TINY = {
-    f"{kind.__name__} at {epsilon}": kind(Domain.texts(), epsilon=epsilon, rows=2, columns=4)
+    f"{kind.__name__} at {epsilon}": kind(Domain.texts(), epsilon=epsilon, hashes=2, width=4)
     for kind in KINDS
     for epsilon in ("0.5", "1", "4")
 }
@@ -68,7 +68,7 @@ def test_the_published_variances(kind, expected):
 
 @pytest.mark.parametrize(("kind", "theirs"), [(CountMeanSketch, count_mean), (HadamardSketch, hadamard)])
 def test_estimates_are_apples(kind, theirs):
-    sketch = kind(Domain.texts(), epsilon=2, rows=5, columns=16)
+    sketch = kind(Domain.texts(), epsilon=2, hashes=5, width=16)
     reports = sketch.client().report_many(["tea"] * 300 + ["milk"] * 200)
     aggregator = sketch.aggregator()
     aggregator.add(reports)
@@ -82,7 +82,7 @@ def test_estimates_are_apples(kind, theirs):
 @EACH
 def test_errors_are_those_that_are_stated_and_intervals_cover(kind):
     size, people, rng = 200, 20_000, np.random.default_rng(9)
-    sketch = kind(size, epsilon=2, rows=64, columns=64)
+    sketch = kind(size, epsilon=2, hashes=64, width=64)
     squares, covered = 0.0, 0
     for _ in range(RUNS):
         held = np.minimum(rng.zipf(1.5, people), size) - 1
@@ -99,7 +99,7 @@ def test_errors_are_those_that_are_stated_and_intervals_cover(kind):
 @EACH
 def test_shared_columns_are_told_from_the_cells_alone(kind):
     """Σf² of three values, one of which half of the people hold."""
-    sketch = kind(Domain.texts(), epsilon=4, rows=32, columns=64)
+    sketch = kind(Domain.texts(), epsilon=4, hashes=32, width=64)
     aggregator = sketch.aggregator()
     people = 40_000
     aggregator.add(
@@ -110,9 +110,21 @@ def test_shared_columns_are_told_from_the_cells_alone(kind):
     assert shared_fractions(np.eye(4), 0.0) == 1.0
 
 
+@EACH
+def test_what_is_shared_widens_the_intervals(kind):
+    """With few wide rows, a value that nobody holds errs by the share of a frequent one, however many report."""
+    sketch = kind(Domain.texts(), epsilon=20, hashes=2, width=16)
+    aggregator = sketch.aggregator()
+    people = 4000
+    aggregator.add(sketch.client().report_many(["tea"] * people))
+    found = aggregator.estimate(["tea", "coffee"])
+    alone = sketch.variance(reports=people) ** 0.5
+    assert found.standard_errors.min() > 0.9 * (1 / (2 * 15)) ** 0.5 > 3 * alone
+
+
 @pytest.mark.statistical
 def test_bits_of_a_report_are_independent_coins():
-    sketch, count = CountMeanSketch(Domain.texts(), epsilon=2, rows=2, columns=16), 40_000
+    sketch, count = CountMeanSketch(Domain.texts(), epsilon=2, hashes=2, width=16), 40_000
     held, other = map(float, sketch.column_probabilities)
     payloads = sketch.client().report_many(["tea"] * count).payloads
     rows = payloads[:, 0]
@@ -130,7 +142,7 @@ def test_bits_of_a_report_are_independent_coins():
 @EACH
 @pytest.mark.parametrize("rows", [3, 700])
 def test_counts_are_the_same_however_reports_come(kind, rows):
-    sketch = kind(1000, epsilon=1, rows=rows, columns=32)
+    sketch = kind(1000, epsilon=1, hashes=rows, width=32)
     reports = sketch.client().report_many(list(range(1000)))
     together, apart = sketch.aggregator(), sketch.aggregator()
     assert together.add(reports).accepted == 1000
@@ -142,18 +154,18 @@ def test_counts_are_the_same_however_reports_come(kind, rows):
 
 
 def test_rows_and_bits_that_are_none_are_refused():
-    sketch = CountMeanSketch(10, epsilon=1, rows=3, columns=12)
+    sketch = CountMeanSketch(10, epsilon=1, hashes=3, width=12)
     payloads = np.array([[0, 0, 0], [3, 0, 0], [2, 255, 0xF0], [2, 0, 1]], dtype=np.uint8)
     assert sketch.aggregator().add(Reports(sketch.fingerprint, payloads)).refused == (1, 3)
-    sketch = HadamardSketch(10, epsilon=1, rows=3, columns=8)
+    sketch = HadamardSketch(10, epsilon=1, hashes=3, width=8)
     payloads = np.array([[0], [47], [48], [255]], dtype=np.uint8)
     assert sketch.aggregator().add(Reports(sketch.fingerprint, payloads)).refused == (2, 3)
 
 
 @EACH
 @pytest.mark.parametrize(
-    "wrong", [{"rows": 0}, {"columns": 1}, {"rows": 2**16, "columns": 1024}, {"epsilon": 0}, {"columns": 2**17}]
+    "wrong", [{"hashes": 0}, {"width": 1}, {"hashes": 2**16, "width": 1024}, {"epsilon": 0}, {"width": 2**17}]
 )
 def test_parameters_out_of_range_are_refused(kind, wrong):
     with pytest.raises(ParameterError):
-        kind(10, **{"epsilon": 1, "rows": 4, "columns": 8} | wrong)
+        kind(10, **{"epsilon": 1, "hashes": 4, "width": 8} | wrong)

@@ -13,10 +13,10 @@ from sfumato.local import CountMeanSketch, Domain, FragmentPuzzle, Reports, prot
 from sfumato.local.sketches.fragments import FILLER
 from sfumato.numeric.rounding import log_up
 
-TINY = FragmentPuzzle("ab", length=2, fragment=1, epsilon=2, rows=1, columns=2)
+TINY = FragmentPuzzle("ab", length=2, fragment=1, epsilon=2, hashes=1, width=2)
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORDS = ("privacy", "noise", "budget", "lattice", "sketch", "words")
-PUZZLE = FragmentPuzzle(LETTERS, length=8, epsilon=12, rows=16, columns=512)
+PUZZLE = FragmentPuzzle(LETTERS, length=8, epsilon=12, hashes=16, width=512)
 
 
 def test_the_largest_ratio_is_at_most_the_realized_epsilon_and_reached():
@@ -31,7 +31,7 @@ def test_the_largest_ratio_is_at_most_the_realized_epsilon_and_reached():
 
 
 def test_both_sketches_have_half_of_epsilon():
-    assert PUZZLE.sketch == CountMeanSketch(Domain.texts(61), epsilon=6, rows=16, columns=512)
+    assert PUZZLE.sketch == CountMeanSketch(Domain.texts(61), epsilon=6, hashes=16, width=512)
     assert PUZZLE.positions == 4
     assert PUZZLE.payload_bytes == 2 * 65 + 1
     assert protocol_from_json(PUZZLE.to_json()) == PUZZLE
@@ -56,7 +56,7 @@ def test_frequent_words_are_found_and_others_are_not():
 
 
 def test_of_nobody_nothing_is_found():
-    puzzle = FragmentPuzzle("abc", length=4, epsilon=1, rows=4, columns=64)
+    puzzle = FragmentPuzzle("abc", length=4, epsilon=1, hashes=4, width=64)
     aggregator = puzzle.aggregator()
     aggregator.add(puzzle.client().report_many([None] * 10))
     assert len(aggregator.estimate()) <= 1
@@ -106,7 +106,7 @@ def test_wrong_candidates_are_refused(candidates):
     "wrong",
     [
         {"alphabet": ""}, {"alphabet": "aa"}, {"alphabet": FILLER}, {"alphabet": 7}, {"length": 0}, {"length": 65},
-        {"fragment": 3}, {"fragment": 0}, {"length": 8, "fragment": 8}, {"epsilon": 0}, {"rows": 0},
+        {"fragment": 3}, {"fragment": 0}, {"length": 8, "fragment": 8}, {"epsilon": 0}, {"hashes": 0},
     ],
     ids=str,
 )  # fmt: skip

@@ -42,23 +42,23 @@ class SketchOracle(FrequencyOracle):
     """What both sketches share: rows are public hash functions, and a report is about the value's column in one row.
 
     All texts and domains of up to 2^31 values fit. Values that share a column in some rows cannot be told apart by
-    these rows, which adds Σf²/(rows·(columns − 1)) to the variance of an estimate. Intervals include it, and more
+    these rows, which adds Σf²/(hashes·(width − 1)) to the variance of an estimate. Intervals include it, and more
     reports do not lower it.
     """
 
     takes_texts: ClassVar[bool] = True
     most_values: ClassVar[int] = LARGEST_DOMAIN
 
-    rows: int
-    columns: int
+    hashes: int
+    width: int
 
-    def __init__(self, domain: DomainLike, *, epsilon: Number, rows: int = 128, columns: int = 1024) -> None:
+    def __init__(self, domain: DomainLike, *, epsilon: Number, hashes: int = 128, width: int = 1024) -> None:
         FrequencyOracle.__init__(self, domain, epsilon=epsilon)
-        functions = positive_integer(rows, "rows", most=_MOST_ROWS)
-        width = positive_integer(columns, "columns", most=_MOST_COLUMNS)
-        if width == 1 or functions * width > LARGEST_SKETCH:
-            raise ParameterError("columns", columns, f"must be at least 2, with rows at most {LARGEST_SKETCH:,} cells")
-        set_fields(self, rows=functions, columns=width)
+        rows = positive_integer(hashes, "hashes", most=_MOST_ROWS)
+        columns = positive_integer(width, "width", most=_MOST_COLUMNS)
+        if columns == 1 or rows * columns > LARGEST_SKETCH:
+            raise ParameterError("width", width, f"must be at least 2, and with hashes ≤ {LARGEST_SKETCH:,} cells")
+        set_fields(self, hashes=rows, width=columns)
 
     @property
     @abstractmethod
@@ -73,13 +73,13 @@ class SketchOracle(FrequencyOracle):
     @property
     def cells(self) -> int:
         """One for each row and column."""
-        return self.rows * self.columns
+        return self.hashes * self.width
 
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:
         """How often the column of the held value is supported; and of another one, over random hash functions."""
         held, other = self.column_probabilities
-        return held, other + (held - other) / self.columns
+        return held, other + (held - other) / self.width
 
     @property
     @abstractmethod
@@ -107,7 +107,7 @@ class SketchAggregator(FrequencyAggregator):
 
     def _extra_variance(self, supports: Supports) -> float:
         shared = self._sketch.shared(self._counts, supports.reports)
-        return shared / (self._sketch.rows * (self._sketch.columns - 1))
+        return shared / (self._sketch.hashes * (self._sketch.width - 1))
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -124,14 +124,14 @@ class CountMeanSketch(SketchOracle):
     Args:
         domain: At most 2^31 values, or all texts.
         epsilon: From 10^−6 to 100.
-        rows: How many hash functions there are, at most 2^16.
-        columns: How many columns each has, from 2 to 2^16; together at most 2^24 cells.
+        hashes: How many hash functions there are, at most 2^16.
+        width: How many columns each has, from 2 to 2^16; together at most 2^24 cells.
 
     Raises:
         ParameterError: An argument is out of range.
 
     Example:
-        >>> sketch = CountMeanSketch(1024, epsilon=1, rows=128, columns=1024)
+        >>> sketch = CountMeanSketch(1024, epsilon=1, hashes=128, width=1024)
         >>> sketch.payload_bytes, round(sketch.variance(reports=1), 3)
         (129, 3.926)
 
@@ -156,60 +156,60 @@ class CountMeanSketch(SketchOracle):
     @property
     def payload_bytes(self) -> int:
         """The row, and eight columns a byte."""
-        return width_of(self.rows) + -(-self.columns // 8)
+        return width_of(self.hashes) + -(-self.width // 8)
 
     def randomize(self, inputs: Indexes) -> Payloads:
         """A row for each report; its bits as those of no value, and that of the value's column by itself."""
         held, other = self.column_probabilities
-        drawn = uniform_below(self.rows, len(inputs))
-        places = columns_of(drawn, inputs, functions=self.rows, columns=self.columns)
-        width = width_of(self.rows)
+        drawn = uniform_below(self.hashes, len(inputs))
+        places = columns_of(drawn, inputs, functions=self.hashes, columns=self.width)
+        width = width_of(self.hashes)
         payloads = np.empty((len(inputs), self.payload_bytes), dtype=np.uint8)
         payloads[:, :width] = packed_integers(drawn, width)
-        some = max(1, _BLOCK // self.columns)
+        some = max(1, _BLOCK // self.width)
         for start in range(0, len(inputs), some):
             at = places[start : start + some]
-            bits: Booleans = bernoulli(other, len(at) * self.columns).reshape(len(at), self.columns)
+            bits: Booleans = bernoulli(other, len(at) * self.width).reshape(len(at), self.width)
             bits[np.arange(len(at)), at] = bernoulli(held, len(at))
             payloads[start : start + some, width:] = packed_bits(bits)
         return payloads
 
     def are_valid(self, payloads: Payloads) -> NDArray[np.bool_]:
         """A row that there is, and no bit beyond the last column."""
-        width = width_of(self.rows)
-        return (integers_of(payloads[:, :width]) < self.rows) & have_no_bits_beyond(payloads[:, width:], self.columns)
+        width = width_of(self.hashes)
+        return (integers_of(payloads[:, :width]) < self.hashes) & have_no_bits_beyond(payloads[:, width:], self.width)
 
     def tally(self, payloads: Payloads) -> NDArray[np.int64]:
         """How many reports of each row have a 1 in each column."""
-        width = width_of(self.rows)
+        width = width_of(self.hashes)
         drawn = integers_of(payloads[:, :width])
         order = np.argsort(drawn, kind="stable")
-        total = np.zeros((self.rows, self.columns), dtype=np.int64)
-        if len(order) >= _MANY * self.rows:
-            ends = np.cumsum(np.bincount(drawn, minlength=self.rows))[:-1]
+        total = np.zeros((self.hashes, self.width), dtype=np.int64)
+        if len(order) >= _MANY * self.hashes:
+            ends = np.cumsum(np.bincount(drawn, minlength=self.hashes))[:-1]
             for row, members in enumerate(np.split(order, ends)):
-                total[row] = column_sums(payloads[members, width:], self.columns)
+                total[row] = column_sums(payloads[members, width:], self.width)
             return total.reshape(-1)
-        some = max(1, _SUMMED // self.columns)
+        some = max(1, _SUMMED // self.width)
         for start in range(0, len(order), some):
             part = order[start : start + some]
             rows, firsts = np.unique(drawn[part], return_index=True)
-            bits = np.unpackbits(payloads[part, width:], axis=1, count=self.columns)
+            bits = np.unpackbits(payloads[part, width:], axis=1, count=self.width)
             total[rows] += np.add.reduceat(bits, firsts, axis=0, dtype=np.int64)
         return total.reshape(-1)
 
     def supports(self, counts: NDArray[np.int64], reports: int, indexes: Indexes) -> NDArray[np.int64]:
         """For each value, the ones in its columns."""
         del reports
-        return row_totals(counts.reshape(self.rows, self.columns), indexes)
+        return row_totals(counts.reshape(self.hashes, self.width), indexes)
 
     def shared(self, counts: NDArray[np.int64], reports: int) -> float:
         """Σf², between 0 and 1."""
         held, other = map(float, self.column_probabilities)
-        cells = counts.reshape(self.rows, self.columns)
-        each = cells.sum(axis=1, keepdims=True) / (self.columns * other + held - other)  # reports of the row, nearly
+        cells = counts.reshape(self.hashes, self.width)
+        each = cells.sum(axis=1, keepdims=True) / (self.width * other + held - other)  # reports of the row, nearly
         found = (cells / np.maximum(each, 1.0) - other) / (held - other)
-        noise = (self.columns - 1) * held * other * self.rows / (reports * (held - other) ** 2)
+        noise = (self.width - 1) * held * other * self.hashes / (reports * (held - other) ** 2)
         return shared_fractions(found, noise)
 
 

@@ -58,8 +58,8 @@ class FragmentPuzzle(LocalProtocol):
         length: How many characters of a word are reported, at most 64.
         fragment: How many characters a fragment has; `length` is a multiple of it.
         epsilon: From 2·10^−6 to 100.
-        rows: The hash functions of each sketch.
-        columns: The columns of each sketch.
+        hashes: The hash functions of each sketch.
+        width: The columns of each sketch.
 
     Raises:
         ParameterError: An argument is out of range, or there are too many fragments.
@@ -79,11 +79,11 @@ class FragmentPuzzle(LocalProtocol):
     length: int
     fragment: int
     epsilon: Fraction
-    rows: int
-    columns: int
+    hashes: int
+    width: int
 
     def __init__(
-        self, alphabet: str, *, length: int, epsilon: Number, fragment: int = 2, rows: int = 128, columns: int = 1024
+        self, alphabet: str, *, length: int, epsilon: Number, fragment: int = 2, hashes: int = 128, width: int = 1024
     ) -> None:
         letters = of_kind(alphabet, "alphabet", str, "a text")
         if not letters or len(set(letters)) < len(letters) or FILLER in letters:
@@ -97,13 +97,13 @@ class FragmentPuzzle(LocalProtocol):
                 "fragment", fragment, f"must be so small that 256·(letters + 1)^fragment ≤ {_MOST_FRAGMENTS:,}"
             )
         set_fields(self, alphabet=letters, length=whole, fragment=part, epsilon=local_epsilon(epsilon))
-        set_fields(self, rows=rows, columns=columns)
-        set_fields(self, rows=self.sketch.rows, columns=self.sketch.columns)
+        set_fields(self, hashes=hashes, width=width)
+        set_fields(self, hashes=self.sketch.hashes, width=self.sketch.width)
 
     @property
     def sketch(self) -> CountMeanSketch:
         """What each half of a report is: of words, and of fragments at one position."""
-        return CountMeanSketch(Domain.texts(_HASH_BITS), epsilon=self.epsilon / 2, rows=self.rows, columns=self.columns)
+        return CountMeanSketch(Domain.texts(_HASH_BITS), epsilon=self.epsilon / 2, hashes=self.hashes, width=self.width)
 
     @property
     def positions(self) -> int:
@@ -201,7 +201,7 @@ class PuzzleAggregator(Aggregator[FragmentPuzzle]):
     """Counts of both sketches, and which words they come from.
 
     Example:
-        >>> puzzle = FragmentPuzzle("abc", length=4, epsilon=16, rows=16, columns=256)
+        >>> puzzle = FragmentPuzzle("abc", length=4, epsilon=16, hashes=16, width=256)
         >>> collected = puzzle.aggregator()
         >>> collected.add(puzzle.client().report_many(["abba"] * 3000)).accepted
         3000
@@ -249,7 +249,7 @@ class PuzzleAggregator(Aggregator[FragmentPuzzle]):
             counts=sketch.supports(counts, reports, numbers), reports=reports, when_held=p, when_not=q, are_all=False,
             is_exclusive=False,
         )  # fmt: skip
-        shared = sketch.shared(counts, reports) / (sketch.rows * (sketch.columns - 1))
+        shared = sketch.shared(counts, reports) / (sketch.hashes * (sketch.width - 1))
         return supports.estimate(tuple(words), confidence, extra_variance=shared)
 
     def _found(self, fragments: int) -> list[str]:

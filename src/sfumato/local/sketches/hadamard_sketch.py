@@ -36,14 +36,14 @@ class HadamardSketch(SketchOracle):
     Args:
         domain: At most 2^31 values, or all texts.
         epsilon: From 10^−6 to 100.
-        rows: How many hash functions there are, at most 2^16.
-        columns: A power of two from 2 to 2^16; together at most 2^24 cells.
+        hashes: How many hash functions there are, at most 2^16.
+        width: A power of two from 2 to 2^16; together at most 2^24 cells.
 
     Raises:
         ParameterError: An argument is out of range.
 
     Example:
-        >>> sketch = HadamardSketch(1024, epsilon=1, rows=128, columns=1024)
+        >>> sketch = HadamardSketch(1024, epsilon=1, hashes=128, width=1024)
         >>> sketch.payload_bytes, round(sketch.variance(reports=1), 3)
         (3, 4.692)
 
@@ -53,10 +53,10 @@ class HadamardSketch(SketchOracle):
 
     kind: ClassVar[str] = "hadamard_sketch"
 
-    def __init__(self, domain: DomainLike, *, epsilon: Number, rows: int = 128, columns: int = 1024) -> None:
-        SketchOracle.__init__(self, domain, epsilon=epsilon, rows=rows, columns=columns)
-        if self.columns & (self.columns - 1):
-            raise ParameterError("columns", columns, "must be a power of two")
+    def __init__(self, domain: DomainLike, *, epsilon: Number, hashes: int = 128, width: int = 1024) -> None:
+        SketchOracle.__init__(self, domain, epsilon=epsilon, hashes=hashes, width=width)
+        if self.width & (self.width - 1):
+            raise ParameterError("width", width, "must be a power of two")
 
     @property
     def column_probabilities(self) -> tuple[Fraction, Fraction]:
@@ -78,11 +78,11 @@ class HadamardSketch(SketchOracle):
     def randomize(self, inputs: Indexes) -> Payloads:
         """A row, a place, and whether the sign is −1."""
         kept, _ = self.column_probabilities
-        drawn = uniform_below(self.rows, len(inputs))
-        places = uniform_below(self.columns, len(inputs))
-        held = columns_of(drawn, inputs, functions=self.rows, columns=self.columns)
+        drawn = uniform_below(self.hashes, len(inputs))
+        places = uniform_below(self.width, len(inputs))
+        held = columns_of(drawn, inputs, functions=self.hashes, columns=self.width)
         signs = odd_ones(places & held) ^ bernoulli(1 - kept, len(inputs))
-        return packed_integers(2 * (drawn * self.columns + places) + signs, self.payload_bytes)
+        return packed_integers(2 * (drawn * self.width + places) + signs, self.payload_bytes)
 
     def are_valid(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Those that name a row and a place."""
@@ -103,16 +103,16 @@ class HadamardSketch(SketchOracle):
     def shared(self, counts: NDArray[np.int64], reports: int) -> float:
         """Σf², between 0 and 1."""
         kept, half = map(float, self.column_probabilities)
-        each = reports / self.rows
+        each = reports / self.hashes
         found = self._transformed(counts) / (each * 2 * (kept - half))
-        return shared_fractions(found, self.columns / (each * 4 * (kept - half) ** 2))
+        return shared_fractions(found, self.width / (each * 4 * (kept - half) ** 2))
 
     def _transformed(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Each row times the Hadamard matrix, exactly, by additions of halves."""
-        cells = counts.reshape(self.rows, self.columns).copy()
+        cells = counts.reshape(self.hashes, self.width).copy()
         half = 1
-        while half < self.columns:
-            pairs = cells.reshape(self.rows, -1, 2, half)
+        while half < self.width:
+            pairs = cells.reshape(self.hashes, -1, 2, half)
             sums, differences = pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]
             pairs[:, :, 0], pairs[:, :, 1] = sums, differences
             half *= 2
