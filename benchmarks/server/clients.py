@@ -57,9 +57,8 @@ class Times:
 
 def measure(load: Load) -> Times:
     """Have another process ask."""
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__))], input=json.dumps(vars(load)), capture_output=True, text=True, check=True
-    )
+    program = [sys.executable, str(Path(__file__))]
+    done = subprocess.run(program, input=json.dumps(vars(load)), stdout=subprocess.PIPE, text=True, check=True)
     return Times(**json.loads(done.stdout))
 
 

@@ -4,14 +4,19 @@ import numpy as np
 from tests.audits_of_everything.judging import Case
 
 from sfumato.local import (
+    BasicRappor,
+    CountMeanSketch,
     DirectEncoding,
     DuchiMean,
+    FragmentPuzzle,
     HadamardResponse,
+    HadamardSketch,
     HybridMean,
     LocalHashing,
     OptimizedUnaryEncoding,
     PiecewiseMean,
     PooledHashing,
+    Rappor,
     SampledMeans,
     SquareWave,
     SubsetSelection,
@@ -44,6 +49,23 @@ def agreeing(oracle, *, pair=(0, 1), **facts):
     return Case(mechanism=lambda: run, pair=pair, claim=ApproxDP(oracle.realized_epsilon, 0), **facts)
 
 
+def of_a_device(protocol, *, pair, reports, claim, **facts):
+    """All reports that a device with a memory makes of one value; each run is another device."""
+
+    def run(value, count):
+        found = []
+        for _ in range(count):
+            device = protocol.client(cohort=0)
+            found.append(tuple(device.report(value).payload for _ in range(reports)))
+        return found
+
+    return Case(mechanism=lambda: run, pair=pair, claim=ApproxDP(claim, 0), **facts)
+
+
+TINY_RAPPOR = Rappor(bits=2, hashes=1, cohorts=1, f="0.5", p="0.125", q="0.875")
+"""Of its two bits, the texts "a" and "d" set different ones."""
+REMEMBERED = Rappor(bits=2, hashes=1, cohorts=1, f="0.5", p=0, q=1)
+
 ORACLES = (
     DirectEncoding(3, epsilon=2),
     HadamardResponse(3, epsilon=2),
@@ -55,6 +77,12 @@ ORACLES = (
 )
 NUMBERS = tuple(kind(0, 1, epsilon=2, steps=4) for kind in (DuchiMean, HybridMean, PiecewiseMean, SquareWave))
 CASES = {type(oracle).__name__: client(oracle) for oracle in ORACLES} | {
+    "Rappor": of_a_device(TINY_RAPPOR, pair=("a", "d"), reports=1, claim=TINY_RAPPOR.realized_epsilon),
+    "Rappor, three reports": of_a_device(REMEMBERED, pair=("a", "d"), reports=3, claim=REMEMBERED.lifetime_epsilon),
+    "BasicRappor": client(BasicRappor(3, f="0.5", p="0.125", q="0.875")),
+    "CountMeanSketch": client(CountMeanSketch(8, epsilon=2, hashes=2, width=4), pair=(0, 2)),
+    "HadamardSketch": client(HadamardSketch(8, epsilon=2, hashes=2, width=4), pair=(0, 2)),
+    "FragmentPuzzle": client(FragmentPuzzle("ab", length=1, fragment=1, epsilon=2, hashes=1, width=4), pair=("a", "b")),
     "LocalHashing": agreeing(LocalHashing(3, epsilon=2)),
     **{type(one).__name__: client(one, pair=(0, 1)) for one in NUMBERS},
     "SampledMeans": client(SampledMeans({"a": (0, 1), "b": (0, 1)}, epsilon=2, steps=2), pair=((0, 0), (1, 1))),

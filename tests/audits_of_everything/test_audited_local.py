@@ -13,4 +13,4 @@ def test_no_client_tells_more_than_it_promises(name):
 
 
 def test_every_protocol_is_audited():
-    assert set(CASES) == {type(protocol).__name__ for protocol in STORED.values()}
+    assert {name.partition(",")[0] for name in CASES} == {type(protocol).__name__ for protocol in STORED.values()}

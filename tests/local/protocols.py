@@ -4,15 +4,20 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.local import (
+    BasicRappor,
+    CountMeanSketch,
     DirectEncoding,
     Domain,
     DuchiMean,
+    FragmentPuzzle,
     HadamardResponse,
+    HadamardSketch,
     HybridMean,
     LocalHashing,
     OptimizedUnaryEncoding,
     PiecewiseMean,
     PooledHashing,
+    Rappor,
     SampledMeans,
     SquareWave,
     SubsetSelection,
@@ -55,7 +60,11 @@ def tried(kinds, sizes=SIZES, epsilons=EPSILONS):
     return {f"{kind.__name__} of {d} at {e}": kind(d, epsilon=e) for kind in kinds for d in sizes for e in epsilons}
 
 
-ORACLES = tried(KINDS) | tried([TinyHashing], sizes=(2, 4), epsilons=("0.25", "1"))
+BASIC = {
+    "BasicRappor of 3": BasicRappor(3, f="0.5", p="0.5", q="0.75"),
+    "BasicRappor of 2, a third uniform": BasicRappor(2, f="1/3", p="0.125", q="0.875"),
+}
+ORACLES = tried(KINDS) | BASIC | tried([TinyHashing], sizes=(2, 4), epsilons=("0.25", "1"))
 """Frequency oracles whose payloads can be counted, and whose supports have exact probabilities."""
 
 LABELLED = {f"{kind.__name__} of labels": kind(Domain(DRINKS, other="water"), epsilon=1) for kind in (*KINDS, *HASHING)}
@@ -77,7 +86,15 @@ SAMPLED = {
     "both of two": SampledMeans({"a": (0, 1), "b": (-1, 3)}, epsilon=6, steps=1),
 }
 USUAL = {f"{kind.__name__} as usual": kind(0, 100, epsilon=2) for kind in OF_NUMBERS}
-STORED = tried(KINDS) | LABELLED | LARGE | POOLED | NUMBERS | SAMPLED | USUAL
+TEXTS = {
+    "Rappor of 13 bits": Rappor(bits=13, hashes=2, cohorts=5, f="0.3", p="0.25", q="0.75", metric="tests"),
+    "CountMeanSketch of texts": CountMeanSketch(Domain.texts(), epsilon=2, hashes=7, width=19),
+    "HadamardSketch of texts": HadamardSketch(Domain.texts(), epsilon=2, hashes=7, width=16),
+    "FragmentPuzzle of four letters": FragmentPuzzle("abcd", length=4, epsilon=2, hashes=3, width=11),
+}
+"""Protocols of texts, of which nobody lists all."""
+
+STORED = TEXTS | BASIC | tried(KINDS) | LABELLED | LARGE | POOLED | NUMBERS | SAMPLED | USUAL
 """Those that have a stored form."""
 
 PROTOCOLS = ORACLES | STORED
@@ -88,6 +105,8 @@ SMALL = ORACLES | NUMBERS | SAMPLED
 
 def some_values(protocol):
     """Values of a protocol that can be told apart: all of a domain, all lattice places, or the corners."""
+    if protocol in TEXTS.values():
+        return ["abcd", "bad", "cab", None]
     if hasattr(protocol, "domain"):
         return list(protocol.domain.values())
     if hasattr(protocol, "attributes"):

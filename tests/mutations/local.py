@@ -183,4 +183,178 @@ MUTANTS = (
         ),
         tests=("tests/local/means/test_mean.py", "tests/local/means/test_attributes.py"),
     ),
+    Mutant(
+        name="the share of uniform bits of a permanent response is rounded to 7 bits",
+        edits=(
+            (
+                "local/rappor/permanent.py",
+                "is_seven = (f * SEVEN_BITS).denominator == 1",
+                "is_seven = True",
+            ),
+        ),
+        tests=("tests/local/rappor/test_permanent.py::test_any_other_f_is_compared_with_63_bits",),
+    ),
+    Mutant(
+        name="permanent responses are remembered without the value that they are of",
+        edits=(
+            (
+                "local/rappor/permanent.py",
+                "message = bloom.to_bytes(4 if bits <= SHORT else -(-bits // 8))",
+                "message = bytes(4 if bits <= SHORT else -(-bits // 8))",
+            ),
+        ),
+        tests=("tests/local/rappor/test_permanent.py",),
+    ),
+    Mutant(
+        name="metrics of one device share their permanent responses",
+        edits=(
+            (
+                "local/rappor/device.py",
+                "bits=held.bits, f=held.f, metric=held.metric",
+                'bits=held.bits, f=held.f, metric=""',
+            ),
+        ),
+        tests=("tests/local/rappor/test_device.py::test_metrics_with_different_names_respond_independently",),
+    ),
+    Mutant(
+        name="the cohort of a device depends on its value",
+        edits=(
+            (
+                "local/rappor/device.py",
+                "self._protocol.payloads_of(np.array([self.cohort]), bits[None, :])",
+                "self._protocol.payloads_of(np.array([len(str(value)) % self._protocol.cohorts]), bits[None, :])",
+            ),
+        ),
+        tests=("tests/local/rappor/test_device.py::test_a_cohort_has_nothing_to_do_with_what_is_held",),
+    ),
+    Mutant(
+        name="a device sends its permanent response",
+        edits=(
+            (
+                "local/rappor/device.py",
+                "bits = self._protocol.instantaneous(self.permanent(value))",
+                "bits = self.permanent(value)",
+            ),
+        ),
+        tests=(
+            "tests/local/rappor/test_device.py::test_a_report_is_its_permanent_response_seen_through_fresh_coins",
+            "tests/local/rappor/test_protocol.py::test_the_bytes_are_the_cohort_and_the_bits_of_the_cpp_client",
+        ),
+    ),
+    Mutant(
+        name="a device forgets its permanent responses",
+        edits=(
+            (
+                "local/rappor/device.py",
+                "return permanent_response(self.secret, set_bits",
+                "return permanent_response(random_bytes(32), set_bits",
+            ),
+        ),
+        tests=("tests/local/rappor/test_device.py::test_the_same_secret_is_the_same_device",),
+    ),
+    Mutant(
+        name="the lifetime of a text counts the bits of one text, not of two",
+        edits=(
+            (
+                "local/rappor/permanent.py",
+                "return event_of((mine[a] * others[b], others[a] * mine[b]) for a, b in pairs)",
+                "return event_of((mine[a], others[a]) for a in range(each + 1))",
+            ),
+        ),
+        tests=("tests/local/rappor/test_protocol.py::test_the_published_epsilons",),
+    ),
+    Mutant(
+        name="texts are detected without regard to how many were tried",
+        edits=(
+            ("local/rappor/estimates.py", "is_detected=p_values < level / len(texts)", "is_detected=p_values < level"),
+        ),
+        tests=("tests/local/rappor/test_estimates.py::test_frequent_texts_are_found_and_hardly_ever_others",),
+    ),
+    Mutant(
+        name="the row of a sketch depends on the value",
+        edits=(
+            (
+                "local/sketches/count_mean.py",
+                "drawn = uniform_below(self.hashes, len(inputs))",
+                "drawn = inputs % self.hashes",
+            ),
+        ),
+        tests=("tests/local/sketches/test_count_mean.py::test_the_largest_ratio_is_the_realized_epsilon",),
+    ),
+    Mutant(
+        name="the sign of a sketch is never flipped",
+        edits=(
+            (
+                "local/sketches/hadamard_sketch.py",
+                "signs = odd_ones(places & held) ^ bernoulli(1 - kept, len(inputs))",
+                "signs = odd_ones(places & held)",
+            ),
+        ),
+        tests=("tests/local/sketches/test_count_mean.py::test_the_largest_ratio_is_the_realized_epsilon",),
+    ),
+    Mutant(
+        name="hash functions of a sketch are independent in pairs only",
+        edits=(
+            (
+                "local/sketches/polynomials.py",
+                "_modular(_modular(held[rows, 0], points) + held[rows, 1], points)",
+                "_modular(held[rows, 1], points)",
+            ),
+        ),
+        tests=("tests/local/sketches/test_polynomials.py::test_columns_are_those_of_python_s_own_numbers",),
+    ),
+    Mutant(
+        name="intervals of a sketch forget the columns that values share",
+        edits=(
+            (
+                "local/sketches/count_mean.py",
+                "return shared / (self._sketch.hashes * (self._sketch.width - 1))",
+                "return 0.0 * shared",
+            ),
+        ),
+        tests=("tests/local/sketches/test_count_mean.py::test_what_is_shared_widens_the_intervals",),
+    ),
+    Mutant(
+        name="both halves of a puzzle get the whole epsilon",
+        edits=(("local/sketches/fragments.py", "epsilon=self.epsilon / 2", "epsilon=self.epsilon"),),
+        tests=("tests/local/sketches/test_fragments.py",),
+    ),
+    Mutant(
+        name="a device spends more than its lifetime",
+        edits=(
+            (
+                "local/devices/budget.py",
+                "is_fresh = today + cost <= self.per_day and spent + today + cost <= self.lifetime",
+                "is_fresh = today + cost <= self.per_day",
+            ),
+        ),
+        tests=("tests/local/devices/test_budget.py",),
+    ),
+    Mutant(
+        name="a device gets a new day when its clock goes back",
+        edits=(
+            (
+                "local/devices/budget.py",
+                "self._day is None or day > self._day",
+                "self._day is None or day != self._day",
+            ),
+        ),
+        tests=("tests/local/devices/test_budget.py::test_asking_again_gives_the_same_reports_and_costs_nothing",),
+    ),
+    Mutant(
+        name="a device is charged only for days with values",
+        edits=(
+            (
+                "local/devices/budget.py",
+                "for name, is_fresh in schedule if is_fresh)",
+                "for name, is_fresh in schedule if is_fresh and values.get(name))",
+            ),
+        ),
+        tests=("tests/local/devices/test_budget.py::test_what_is_charged_does_not_depend_on_values",),
+    ),
+    Mutant(
+        name="reports leave a device before its ledger is written",
+        edits=(("local/devices/budget.py", "            os.fsync(opened_file.fileno())\n", ""),),
+        tests=("tests/local/devices/test_budget.py::test_nothing_is_returned_if_the_ledger_cannot_be_written",),
+    ),
 )

@@ -104,8 +104,8 @@ MUTANTS = (
         edits=(
             (
                 "server/work/marks.py",
-                "except SfumatoError:\n            self._clear()",
-                "except BaseException:\n            self._clear()",
+                "except SfumatoError:\n            self._write",
+                "except BaseException:\n            self._write",
             ),
         ),
         tests=(f"{MARKS}test_a_death_over_a_query_suspends_the_data_once",),

@@ -3,7 +3,7 @@ import pytest
 from tests.plots.reading import legend_texts, spans
 
 from sfumato.errors import ParameterError
-from sfumato.plots.local import fractions_found, variances_over_epsilon
+from sfumato.plots.local import detection_curve, device_costs, fractions_found, variances_over_epsilon
 
 TRUE, FOUND = [0.1, 0.6, 0.3], [0.15, 0.55, -0.01]
 LIMITS = [(0.05, 0.25), (0.5, 0.6), (-0.1, 0.08)]
@@ -33,6 +33,34 @@ def test_each_protocol_is_a_curve_on_scales_of_powers_of_ten():
 def test_ten_curves_look_different():
     (axes,) = variances_over_epsilon([1, 2], {str(number): [1, 2] for number in range(10)}).axes
     assert len({(line.get_color(), line.get_linestyle()) for line in axes.lines}) == 10
+
+
+def test_texts_come_by_their_frequency_with_the_frequency_of_detection():
+    (axes,) = detection_curve([0.02, 0.001, 0.01, 0.03], [0.95, 0, 0.4, 1], threshold=0.0138).axes
+    assert axes.lines[0].get_xdata().tolist() == [0.001, 0.01, 0.02, 0.03]
+    assert axes.lines[0].get_ydata().tolist() == [0, 0.4, 0.95, 1]
+    assert axes.lines[1].get_xdata()[0] == 0.0138
+    assert legend_texts(axes) == ["share of collections", "detection frequency, 1.38%"]
+    assert axes.get_title(loc="left") == "Texts are detected from 2.00% of the people on"
+    (axes,) = detection_curve([0.02, 0.1], [1, 0.5]).axes
+    assert axes.get_title(loc="left") == "No text is always detected"
+
+
+def test_what_devices_spend_is_a_curve_for_each_way():
+    (axes,) = device_costs([365, 1], {"16 a day": [5840, 16], "with a budget": [50, 1]}).axes
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert axes.lines[0].get_ydata().tolist() == [16, 5840]
+    assert legend_texts(axes) == ["16 a day", "with a budget"]
+    assert axes.get_title(loc="left") == "After 365 days ε is 50 to 5.84e+03"
+
+
+def test_wrong_shares_and_costs_are_refused():
+    for frequencies, detected in (([0.1], [1.1]), ([0], [1]), ([], []), ([0.1], [0.1, 0.2])):
+        with pytest.raises(ParameterError):
+            detection_curve(frequencies, detected)
+    for days, spent in (([0], {"a": [1]}), ([1], {"a": [0]}), ([1], {}), ([1, 2], {"a": [1]})):
+        with pytest.raises(ParameterError):
+            device_costs(days, spent)
 
 
 def test_what_does_not_belong_together_is_refused():

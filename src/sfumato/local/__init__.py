@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from sfumato.local.core.domain import Domain
     from sfumato.local.core.protocol import LocalClient, LocalProtocol
     from sfumato.local.core.reports import Intake, Report, Reports
+    from sfumato.local.devices.budget import DeviceBudget, DeviceLedger
+    from sfumato.local.devices.deployments import DEPLOYMENTS, MEASURED, Deployment, spent_by
     from sfumato.local.files import load_protocol, protocol_from_json, save_protocol
     from sfumato.local.frequency.choice import OracleChoice, best
     from sfumato.local.frequency.direct import DirectEncoding
@@ -27,23 +29,41 @@ if TYPE_CHECKING:
     from sfumato.local.means.mean import DuchiMean, HybridMean, PiecewiseMean
     from sfumato.local.means.numbers import MeanEstimate
     from sfumato.local.means.square_wave import DistributionEstimate, SquareWave
+    from sfumato.local.rappor.association import Association, associate
+    from sfumato.local.rappor.basic import BasicRappor
+    from sfumato.local.rappor.device import RapporClient
+    from sfumato.local.rappor.estimates import RapporAggregator, RapporEstimates, detection_frequency
+    from sfumato.local.rappor.protocol import Rappor
+    from sfumato.local.sketches.count_mean import CountMeanSketch
+    from sfumato.local.sketches.fragments import FragmentPuzzle, PuzzleAggregator
+    from sfumato.local.sketches.hadamard_sketch import HadamardSketch
     from sfumato.local.survey import Survey
 
 _HOMES = {
     "Aggregator": "core.aggregator",
+    "Association": "rappor.association",
+    "BasicRappor": "rappor.basic",
+    "CountMeanSketch": "sketches.count_mean",
+    "DEPLOYMENTS": "devices.deployments",
+    "Deployment": "devices.deployments",
+    "DeviceBudget": "devices.budget",
+    "DeviceLedger": "devices.budget",
     "DirectEncoding": "frequency.direct",
     "DistributionEstimate": "means.square_wave",
     "Domain": "core.domain",
     "DuchiMean": "means.mean",
+    "FragmentPuzzle": "sketches.fragments",
     "FrequencyAggregator": "frequency.oracle",
     "FrequencyEstimates": "frequency.estimates",
     "FrequencyOracle": "frequency.oracle",
     "HadamardResponse": "frequency.hadamard",
+    "HadamardSketch": "sketches.hadamard_sketch",
     "HybridMean": "means.mean",
     "Intake": "core.reports",
     "LocalClient": "core.protocol",
     "LocalHashing": "frequency.hashing",
     "LocalProtocol": "core.protocol",
+    "MEASURED": "devices.deployments",
     "MeanEstimate": "means.numbers",
     "OptimizedUnaryEncoding": "frequency.unary",
     "OracleChoice": "frequency.choice",
@@ -51,6 +71,11 @@ _HOMES = {
     "PoisoningGain": "frequency.poisoning",
     "PooledHashing": "frequency.hashing",
     "ProjectedFrequencies": "frequency.estimates",
+    "PuzzleAggregator": "sketches.fragments",
+    "Rappor": "rappor.protocol",
+    "RapporAggregator": "rappor.estimates",
+    "RapporClient": "rappor.device",
+    "RapporEstimates": "rappor.estimates",
     "Report": "core.reports",
     "Reports": "core.reports",
     "SampledEstimates": "means.attributes",
@@ -60,24 +85,37 @@ _HOMES = {
     "Survey": "survey",
     "SymmetricUnaryEncoding": "frequency.unary",
     "ThresholdedHistogram": "frequency.thresholded",
+    "associate": "rappor.association",
     "best": "frequency.choice",
+    "detection_frequency": "rappor.estimates",
     "fake_share_for": "frequency.poisoning",
     "load_protocol": "files",
     "poisoning_gain": "frequency.poisoning",
     "protocol_from_json": "files",
     "save_protocol": "files",
+    "spent_by": "devices.deployments",
 }
 
 __all__ = [
+    "DEPLOYMENTS",
+    "MEASURED",
     "Aggregator",
+    "Association",
+    "BasicRappor",
+    "CountMeanSketch",
+    "Deployment",
+    "DeviceBudget",
+    "DeviceLedger",
     "DirectEncoding",
     "DistributionEstimate",
     "Domain",
     "DuchiMean",
+    "FragmentPuzzle",
     "FrequencyAggregator",
     "FrequencyEstimates",
     "FrequencyOracle",
     "HadamardResponse",
+    "HadamardSketch",
     "HybridMean",
     "Intake",
     "LocalClient",
@@ -90,6 +128,11 @@ __all__ = [
     "PoisoningGain",
     "PooledHashing",
     "ProjectedFrequencies",
+    "PuzzleAggregator",
+    "Rappor",
+    "RapporAggregator",
+    "RapporClient",
+    "RapporEstimates",
     "Report",
     "Reports",
     "SampledEstimates",
@@ -99,12 +142,15 @@ __all__ = [
     "Survey",
     "SymmetricUnaryEncoding",
     "ThresholdedHistogram",
+    "associate",
     "best",
+    "detection_frequency",
     "fake_share_for",
     "load_protocol",
     "poisoning_gain",
     "protocol_from_json",
     "save_protocol",
+    "spent_by",
 ]
 
 

@@ -27,14 +27,19 @@ REPORT: Final = "report"
 """The column of a file that holds reports."""
 
 _HOMES: Final[Mapping[str, str]] = {
+    "basic_rappor": "rappor.basic.BasicRappor",
+    "count_mean_sketch": "sketches.count_mean.CountMeanSketch",
     "direct": "frequency.direct.DirectEncoding",
     "duchi_mean": "means.mean.DuchiMean",
+    "fragment_puzzle": "sketches.fragments.FragmentPuzzle",
     "hadamard": "frequency.hadamard.HadamardResponse",
+    "hadamard_sketch": "sketches.hadamard_sketch.HadamardSketch",
     "hybrid_mean": "means.mean.HybridMean",
     "local_hashing": "frequency.hashing.LocalHashing",
     "optimized_unary": "frequency.unary.OptimizedUnaryEncoding",
     "piecewise_mean": "means.mean.PiecewiseMean",
     "pooled_hashing": "frequency.hashing.PooledHashing",
+    "rappor": "rappor.protocol.Rappor",
     "sampled_means": "means.attributes.SampledMeans",
     "square_wave": "means.square_wave.SquareWave",
     "subset": "frequency.subset.SubsetSelection",

@@ -1,4 +1,4 @@
-"""Charts of the local model: estimated fractions beside the true ones, and the variance of oracles over ε."""
+"""Charts of the local model: estimated fractions, variances over ε, what is detected, and what devices spend."""
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
@@ -15,7 +15,9 @@ from sfumato.plots.panels import (
     PALETTE,
     Numbers,
     by_name,
+    drawable,
     legend,
+    mark,
     new_figure,
     numbers,
     pairs,
@@ -124,6 +126,81 @@ def variances_over_epsilon(
     return figure
 
 
+def detection_curve(
+    frequencies: Numbers, detected: Numbers, *, threshold: float | None = None, title: str | None = None
+) -> "Figure":
+    """How often a text is detected, over how many people hold it.
+
+    Args:
+        frequencies: The true fraction of people who hold each text, above 0.
+        detected: For each of them, the share of collections in which it was detected, from 0 to 1.
+        threshold: A fraction to mark, such as that of `detection_frequency`.
+        title: The title; None states from which fraction on texts are detected in 90% of the collections.
+
+    Raises:
+        ParameterError: Lengths differ, something is out of range, there is nothing to draw, or matplotlib is missing.
+
+    Example:
+        >>> figure = detection_curve([0.001, 0.01, 0.02], [0, 0.4, 1], threshold=0.0138)
+    """
+    held, share = numbers(frequencies=frequencies, detected=detected, are_finite=True)
+    if held.min() <= 0 or share.min() < 0 or share.max() > 1:
+        raise ParameterError("detected", "some", "must be shares from 0 to 1, of frequencies above 0")
+    order = np.argsort(held, kind="stable")
+    held, share = held[order], share[order]
+    missed = held[share < _OFTEN]
+    always = held[held > (missed[-1] if len(missed) else 0)]
+    finding = (
+        f"Texts are detected from {always[0]:.2%} of the people on" if len(always) else "No text is always detected"
+    )
+    figure, (axes,) = new_figure(
+        finding if title is None else title, x_label="fraction of people who hold a text", y_label="detected"
+    )
+    axes.semilogx(held, share, color=BLUE, marker="o", markersize=4, linewidth=1.5, label="share of collections")
+    if threshold is not None:
+        mark(axes, drawable(threshold, "threshold"), f"detection frequency, {threshold:.2%}", ORANGE)
+    axes.set_ylim(-0.03, 1.03)
+    axes.xaxis.set_major_formatter(lambda place, _: f"{place:.2g}")
+    axes.yaxis.set_major_formatter(percent())
+    legend(axes, place="upper left")
+    return figure
+
+
+def device_costs(days: Numbers, spent_by_name: Mapping[str, Numbers], *, title: str | None = None) -> "Figure":
+    """What devices have spent after so many days, on scales of powers of ten.
+
+    Args:
+        days: Numbers of days, above 0.
+        spent_by_name: For each way to collect, the ε spent by each of these days, above 0.
+        title: The title; None states the largest and the smallest ε at the end.
+
+    Raises:
+        ParameterError: Lengths differ, something is no number above 0, there is nothing to draw, or matplotlib is
+            missing.
+
+    Example:
+        >>> figure = device_costs([1, 365], {"16 a day": [16, 5840], "with a budget": [1, 50]})
+    """
+    curves = by_name(spent_by_name, "spent_by_name", of="what was spent")
+    (across,) = numbers(days=days, are_finite=True)
+    drawn = {name: numbers(days=across, spent_by_name=spent, are_finite=True)[1] for name, spent in curves.items()}
+    if across.min() <= 0 or any(spent.min() <= 0 for spent in drawn.values()):
+        raise ParameterError("spent_by_name", "some", "must hold an ε above 0, at days above 0")
+    order = np.argsort(across)
+    ends = [float(spent[order[-1]]) for spent in drawn.values()]
+    finding = f"After {across.max():,.0f} days ε is {min(ends):,.3g} to {max(ends):,.3g}"
+    figure, (axes,) = new_figure(
+        finding if title is None else title, x_label="days of use", y_label="ε spent by one device"
+    )
+    for (name, spent), color, dashes in zip(drawn.items(), cycle(PALETTE), _DASHES * len(drawn), strict=False):
+        axes.loglog(across[order], spent[order], color=color, linestyle=dashes, linewidth=2, label=name)
+    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.yaxis.set_major_formatter("{x:,g}")
+    legend(axes, place="beside")
+    return figure
+
+
+_OFTEN = 0.9
 _TICKS = tuple(digit * 10.0**power for power in range(-6, 3) for digit in (1, 2, 5))
 _DASHES = ("-",) * len(PALETTE) + ("--",) * len(PALETTE)
 """Colors come twice, the second time dashed."""

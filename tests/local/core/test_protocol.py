@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.local.branches import payload_law, worst_ratio
-from tests.local.protocols import LESS_THAN_ASKED, POOLED, PROTOCOLS, SAMPLED, SMALL, STORED, apart, some_values
+from tests.local.protocols import LESS_THAN_ASKED, POOLED, PROTOCOLS, SAMPLED, SMALL, STORED, TEXTS, apart, some_values
 
 from sfumato.accounting import BasicAccountant, PLDAccountant
 from sfumato.errors import ParameterError
@@ -66,7 +66,9 @@ def test_fingerprints_are_those_of_earlier_versions_and_differ():
         "LocalHashing of labels": "a15f1930", "PooledHashing of labels": "96dac344",
         "DuchiMean with 1 steps at 0.25": "426cdbc4", "HybridMean with 1 steps at 0.25": "fdb40e5b",
         "PiecewiseMean with 1 steps at 0.25": "f29685bd", "SquareWave with 1 steps at 0.25": "be193d94",
-        "one of three": "3e6dc8d0",
+        "one of three": "3e6dc8d0", "Rappor of 13 bits": "6a55a351", "BasicRappor of 3": "7b8b1730",
+        "CountMeanSketch of texts": "f703e8ab", "HadamardSketch of texts": "d3ebeb76",
+        "FragmentPuzzle of four letters": "081e5c7a",
     }  # fmt: skip
     assert {name: PROTOCOLS[name].fingerprint.hex() for name in golden} == golden
     assert {PROTOCOLS[name].kind for name in golden} == {protocol.kind for protocol in STORED.values()}
@@ -113,7 +115,14 @@ def test_reports_are_valid_and_have_one_length(protocol):
     assert len(bytes(one)) == 5 + protocol.payload_bytes
 
 
-@EACH
+@pytest.mark.parametrize("protocol", TEXTS.values(), ids=TEXTS)
+def test_no_value_is_an_error_where_texts_are_expected(protocol):
+    assert len(protocol.inputs([*ODD, "text"])) == len(ODD) + 1
+    assert len(protocol.client().report_many(ODD)) == len(ODD)
+    assert protocol.client().report(Secret(None)).fingerprint == protocol.fingerprint
+
+
+@pytest.mark.parametrize("protocol", [one for one in PROTOCOLS.values() if one not in TEXTS.values()], ids=str)
 def test_no_value_is_an_error_and_what_is_unknown_counts_as_stated(protocol):
     inputs = protocol.inputs([*ODD, *some_values(protocol)[:1]])
     assert inputs.dtype == np.int64

@@ -336,7 +336,7 @@ def test_who_is_killed_between_queries_is_replaced_and_nothing_is_suspended(tmp_
 
 
 def is_running(gateway):
-    return gateway.curator.mark("people").read_bytes()
+    return gateway.curator.mark("people").read_bytes().strip()
 
 
 def test_who_is_killed_over_a_query_suspends_the_data_and_the_query_is_unavailable(tmp_path):

@@ -40,6 +40,9 @@ _HEADERS: Final = (
 _OTHER_THREADS: Final = 32
 """Threads for what is no query, so that waiting queries leave room for it."""
 
+_SECONDS_IDLE: Final = 15
+"""For how long a connection may be idle: longer than clients usually keep one, or both would close and ask at once."""
+
 _SECONDS_FOR_A_LEDGER: Final = 60.0
 _PAUSE: Final = 0.05
 
@@ -139,6 +142,7 @@ def server_of(gateway: Gateway) -> uvicorn.Server:
             create_app(gateway), log_config=None, access_log=False, server_header=False, date_header=False,
             proxy_headers=False, ssl_certfile=certificate, ssl_keyfile=key, http=protocol(curator.limits), ws="none",
             headers=list(_HEADERS), timeout_graceful_shutdown=30,
+            timeout_keep_alive=_SECONDS_IDLE,
         )
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -14,7 +15,8 @@ from sfumato.query.planning.plan import PrivatePlan
 from sfumato.server.config import Curator, Dataset, WorkEntry
 from sfumato.server.work.channel import PATIENCE, Line, sealed
 from sfumato.server.work.pacing import time_class
-from sfumato.session.asking.execution import Answering, Keep, renewed
+from sfumato.session.asking import planning
+from sfumato.session.asking.execution import Answering, Keep, renew
 from sfumato.session.asking.planning import AnyPrepared, Planning, Ticket, readable, stored
 from sfumato.session.asking.view import AccountView, relations_of
 from sfumato.session.wire.policies import Declarations, decode_declarations
@@ -80,8 +82,9 @@ class RemoteDesk(Answering):
         if not reservation.is_answered:
             message = sealed(ledger.key, "run", self.account, encode_ticket(ticket))
             try:
-                with renewed(ledger, reservation):
-                    done = self.errand.line.run(message)
+                done = self.errand.line.run(
+                    message, meanwhile=partial(renew, ledger, reservation), every=planning.LEASE / 3
+                )
                 self.errand.doublings = int(done.get("doublings", 0))
             except SfumatoError:
                 # Sent twice, or that process died after it had answered: whoever was first has answered for all.
@@ -163,10 +166,10 @@ class Datasets:
             account: The charged account, in full.
             errand: The one query that it is asked.
         """
-        planning = served.planning
+        own = served.planning
         errand.is_current = lambda: self.served(served.dataset.name).declared == served.declared
         desk = RemoteDesk(
-            policy=planning.policy, ledger=planning.ledger, account=account, places=planning.places, errand=errand,
+            policy=own.policy, ledger=own.ledger, account=account, places=own.places, errand=errand,
             work=self._curator.work, declared_rows=served.dataset.declared_rows,
         )  # fmt: skip
         return AccountView(desk, served.relations)
@@ -186,9 +189,9 @@ class Datasets:
     def _read(self, name: str, stamp: tuple[int, int], text: str) -> Served:
         declared = decode_declarations(text, self._ledger)
         policy = declared.policy()
-        planning = Planning(policy=policy, ledger=self._ledger, account=policy.dataset, places=declared.places)
+        own = Planning(policy=policy, ledger=self._ledger, account=policy.dataset, places=declared.places)
         relations = MappingProxyType(dict(relations_of(policy)))
         return Served(
-            dataset=self._curator.datasets[name], declared=declared, stamp=stamp, planning=planning,
+            dataset=self._curator.datasets[name], declared=declared, stamp=stamp, planning=own,
             relations=relations, text=encode_relations(relations),
         )  # fmt: skip

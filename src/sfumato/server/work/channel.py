@@ -130,14 +130,21 @@ class Line:
             raise BusyError("queries wait for this dataset", RETRY_AFTER)
         raise UnavailableError
 
-    def run(self, message: Mapping[str, Any]) -> dict[str, Any]:
+    def run(
+        self, message: Mapping[str, Any], *, meanwhile: Callable[[], object] = lambda: None, every: float | None = None
+    ) -> dict[str, Any]:
         """Hand over a sealed message, and wait for what came of it.
+
+        Args:
+            message: The message.
+            meanwhile: Called again and again as long as nothing came.
+            every: After how many seconds each time; None for never.
 
         Raises:
             SfumatoError: It failed there, or that process is gone; what was charged stays charged.
         """
         self.enter()
-        answer = self._heard(message)
+        answer = self._heard(message, meanwhile, every)
         failed = _ERRORS.get(str(answer.get("failed")))
         if failed is None:
             return answer
@@ -162,12 +169,16 @@ class Line:
             time.sleep(pause)
             pause *= 2
 
-    def _heard(self, message: Mapping[str, Any]) -> dict[str, Any]:
+    def _heard(
+        self, message: Mapping[str, Any], meanwhile: Callable[[], object] = lambda: None, every: float | None = None
+    ) -> dict[str, Any]:
         """What the process with the data says to a message."""
         if self._connection is None:
             raise UnavailableError
         try:
             self._connection.send_bytes(written(message))
+            while not self._connection.poll(every):
+                meanwhile()
             return read(self._connection.recv_bytes(MAX_MESSAGE))
         except (EOFError, OSError):
             self.close()

@@ -8,6 +8,7 @@ whose worker is gone, one runs queries at a time.
 
 import json
 import logging
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ from sfumato.ledger.locations import open_ledger
 from sfumato.server.work.pacing import OverlongError, Pace
 
 _LOG: Final = logging.getLogger("sfumato.owner")
+_LENGTH: Final = 200
+"""How many bytes a mark has: more than its text, and few enough to be written at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,13 +67,13 @@ class Mark:
         The mark is taken away if it was answered, or failed as a query fails; whatever else ends it is as a death.
         """
         running = Running(request=request, seconds=seconds, since=time.time())
-        self._path.write_text(json.dumps(asdict(running)), "ascii")
+        self._write(json.dumps(asdict(running)))
         try:
             yield
         except SfumatoError:
-            self._clear()
+            self._write("")
             raise
-        self._clear()
+        self._write("")
 
     def settle(self, ledger: str) -> None:
         """Suspend the data of a query that was running when its process died, if there is one without an answer.
@@ -86,7 +89,7 @@ class Mark:
             if running is not None:
                 with open_ledger(ledger, must_exist=True) as opened:
                     self._suspend(opened, running)
-                self._clear()
+                self._write("")
 
     def _suspend(self, ledger: Ledger, running: Running) -> None:
         flight = ledger.flight_of(running.request)
@@ -116,5 +119,10 @@ class Mark:
         except OverlongError:
             return
 
-    def _clear(self) -> None:
-        self._path.write_bytes(b"")
+    def _write(self, text: str) -> None:
+        """Write over what is there: a file that is cut first can wait for the disk."""
+        descriptor = os.open(self._path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        try:
+            os.pwrite(descriptor, text.encode("ascii").ljust(_LENGTH), 0)
+        finally:
+            os.close(descriptor)

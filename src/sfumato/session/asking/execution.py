@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Any, ClassVar, Final, TypeAlias
 
 from sfumato.engines.base import Engine, ExactGroups, batches_of
@@ -154,7 +154,7 @@ def execute(
     ledger, reservation = desk.ledger, ticket.reservation
     if reservation.is_answered:
         return readable(desk, ledger.answer_of(reservation))
-    with renewed(ledger, reservation):
+    with _renewed(ledger, reservation):
         if desk.policy.shares_answers and ticket.prepared.part is None:
             answer = _joined(desk, ticket, ready, waits=waits)
             if answer is not None:
@@ -178,23 +178,30 @@ def execute(
     raise UnavailableError
 
 
+def renew(ledger: Ledger, reservation: Reservation) -> None:
+    """Tell the ledger that somebody is at work, as has to be said three times a lease."""
+    with suppress(SfumatoError):  # it was taken over, or the ledger is closed: who works will hear of it
+        ledger.renew(reservation)
+
+
 @contextmanager
-def renewed(ledger: Ledger, reservation: Reservation) -> Iterator[None]:
-    """Inside, the ledger is told three times a lease that somebody is at work."""
-    is_over = Event()
+def _renewed(ledger: Ledger, reservation: Reservation) -> Iterator[None]:
+    """Inside, the ledger is told that somebody is at work."""
+    is_over, renewing = Event(), Lock()
 
-    def renew() -> None:
-        with suppress(SfumatoError):  # it was taken over, or the ledger is closed: who works will hear of it
-            while not is_over.wait(planning.LEASE / 3):
-                ledger.renew(reservation)
+    def work() -> None:
+        while not is_over.wait(planning.LEASE / 3):
+            with renewing:
+                if not is_over.is_set():
+                    renew(ledger, reservation)
 
-    worker = Thread(target=renew, name="sfumato-flight", daemon=True)
-    worker.start()
+    Thread(target=work, name="sfumato-flight", daemon=True).start()
     try:
         yield
     finally:
         is_over.set()
-        worker.join()
+        with renewing:  # nothing is renewed from here on; to wait until the thread has ended as well would take longer
+            pass
 
 
 def _joined(desk: Desk, ticket: Ticket, ready: Callable[[], None], *, waits: bool) -> dict[str, Any] | None:
