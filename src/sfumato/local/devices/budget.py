@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
-from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from sfumato.errors import ParameterError
@@ -19,6 +18,7 @@ from sfumato.local.core.protocol import LocalClient
 from sfumato.local.core.reports import Report
 from sfumato.mechanisms.base import opened
 from sfumato.noise.uniform.uniform import uniform_below
+from sfumato.numeric.arguments import of_kind, path_of
 from sfumato.numeric.rationals import Number, exact, positive, positive_integer, set_fields
 
 Beyond: TypeAlias = Literal["repeat", "data_free"]
@@ -64,7 +64,7 @@ class DeviceBudget:
             raise ParameterError("per_use", per_use, "must be at most per_day")
         if day > life:
             raise ParameterError("per_day", per_day, "must be at most lifetime")
-        if beyond not in {"repeat", "data_free"}:
+        if beyond not in ("repeat", "data_free"):
             raise ParameterError("beyond", beyond, "must be repeat or data_free")
         count = positive_integer(reports_per_day, "reports_per_day", most=_MOST_REPORTS)
         set_fields(self, per_use=use, per_day=day, lifetime=life, reports_per_day=count, beyond=beyond)
@@ -122,10 +122,14 @@ class DeviceLedger:
     """
 
     def __init__(self, budget: DeviceBudget, clients: Mapping[str, LocalClient], path: str | PathLike[str]) -> None:
-        self.budget: Final = budget
-        self._clients: Final = dict(clients)
+        self.budget: Final = of_kind(budget, "budget", DeviceBudget, "a DeviceBudget")
+        wanted = "a mapping of names to clients, such as protocol.client()"
+        of_kind(clients, "clients", Mapping, wanted)
+        self._clients: Final = {
+            name: of_kind(client, "clients", LocalClient, wanted) for name, client in clients.items()
+        }
         self._costs: Final = {name: client.protocol.realized_epsilon for name, client in self._clients.items()}
-        self._path: Final = Path(path)
+        self._path: Final = path_of(path, "path")
         if not self._clients:
             raise ParameterError("clients", "{}", "must have at least one client")
         for name, cost in self._costs.items():

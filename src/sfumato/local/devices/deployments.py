@@ -9,6 +9,7 @@ from typing import Final
 
 from sfumato.errors import ParameterError
 from sfumato.local.devices.budget import DeviceBudget
+from sfumato.numeric.arguments import listed, of_kind, real
 from sfumato.numeric.rationals import positive_integer
 
 
@@ -68,9 +69,12 @@ def spent_by(per_day: float, days: Sequence[int], *, budget: DeviceBudget | None
         >>> spent_by(16, [1, 365], budget=DeviceBudget(per_use=1, per_day=1, lifetime=50))
         [1.0, 50.0]
     """
-    if not per_day > 0:
+    daily = real(per_day, "per_day", is_finite=True)
+    if not daily > 0:
         raise ParameterError("per_day", per_day, "must be above 0")
+    numbers = [positive_integer(day, "days") for day in listed(days, "days", of="numbers of days")]
     if budget is None:
-        return [float(per_day * positive_integer(day, "days")) for day in days]
-    daily, most = min(float(per_day), float(budget.per_day)), float(budget.lifetime)
-    return [min(most, daily * positive_integer(day, "days")) for day in days]
+        return [daily * day for day in numbers]
+    of_kind(budget, "budget", DeviceBudget, "a DeviceBudget, or None")
+    limited, most = min(daily, float(budget.per_day)), float(budget.lifetime)
+    return [min(most, limited * day) for day in numbers]

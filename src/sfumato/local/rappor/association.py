@@ -16,9 +16,11 @@ from sfumato.local.core.reports import Reports
 from sfumato.local.rappor.decoding import Floats
 from sfumato.local.rappor.estimates import RapporEstimates
 from sfumato.local.rappor.protocol import Rappor
+from sfumato.numeric.arguments import of_kind
 
 OTHER: Final = None
 """What stands for all texts that are no candidates."""
+_TWO: Final = 2
 _ROUNDS: Final = 2000
 _NEAR: Final = 1e-7
 _LEAST: Final = 0.01  # of the people hold a text that the test counts
@@ -82,6 +84,11 @@ def associate(
         >>> bool(found.p_value < 1e-6)
         True
     """
+    for name, pair, kind in (
+        ("protocols", protocols, Rappor), ("reports", reports, Reports), ("estimates", estimates, RapporEstimates)
+    ):  # fmt: skip
+        if len(of_kind(pair, name, tuple, "a pair")) != _TWO or not all(isinstance(one, kind) for one in pair):
+            raise ParameterError(name, "something else", f"must be a pair of {kind.__name__}")
     people = len(reports[0])
     if people != len(reports[1]) or people == 0:
         requirement = "must be two batches of one length, in which each person has one place"

@@ -14,7 +14,7 @@ from sfumato.local.core.aggregator import Aggregator
 from sfumato.local.core.domain import Label
 from sfumato.local.rappor.decoding import Floats, Integers, fitted
 from sfumato.local.rappor.protocol import Rappor
-from sfumato.numeric.arguments import share
+from sfumato.numeric.arguments import of_kind, share
 from sfumato.numeric.distributions import failure_probability
 from sfumato.numeric.rationals import Number, positive_integer
 
@@ -157,6 +157,7 @@ def detection_frequency(protocol: Rappor, *, reports: int, candidates: int, sign
     References:
         [EPK14] Section 6.
     """
+    of_kind(protocol, "protocol", Rappor, "a Rappor protocol")
     high, low = map(float, protocol.reported)
     z = -float(ndtri(share(significance, "significance") / positive_integer(candidates, "candidates")))
     variance = low * (1 - low) / positive_integer(reports, "reports")
