@@ -1,5 +1,7 @@
 """Clients of every local protocol, each on two values that are as unlike as any: what a collector sees of them."""
 
+from fractions import Fraction
+
 import numpy as np
 from tests.audits_of_everything.judging import Case
 
@@ -16,6 +18,7 @@ from sfumato.local import (
     OptimizedUnaryEncoding,
     PiecewiseMean,
     PooledHashing,
+    PrefixSearch,
     Rappor,
     SampledMeans,
     SquareWave,
@@ -66,6 +69,8 @@ TINY_RAPPOR = Rappor(bits=2, hashes=1, cohorts=1, f="0.5", p="0.125", q="0.875")
 """Of its two bits, the texts "a" and "d" set different ones."""
 REMEMBERED = Rappor(bits=2, hashes=1, cohorts=1, f="0.5", p=0, q=1)
 
+QUARTER = Fraction(1, 4)
+
 ORACLES = (
     DirectEncoding(3, epsilon=2),
     HadamardResponse(3, epsilon=2),
@@ -83,6 +88,7 @@ CASES = {type(oracle).__name__: client(oracle) for oracle in ORACLES} | {
     "CountMeanSketch": client(CountMeanSketch(8, epsilon=2, hashes=2, width=4), pair=(0, 2)),
     "HadamardSketch": client(HadamardSketch(8, epsilon=2, hashes=2, width=4), pair=(0, 2)),
     "FragmentPuzzle": client(FragmentPuzzle("ab", length=1, fragment=1, epsilon=2, hashes=1, width=4), pair=("a", "b")),
+    "PrefixSearch": client(PrefixSearch(1, epsilon=2, top=128, step=8, pool=2), pair=("a", "b"), share=QUARTER),
     "LocalHashing": agreeing(LocalHashing(3, epsilon=2)),
     **{type(one).__name__: client(one, pair=(0, 1)) for one in NUMBERS},
     "SampledMeans": client(SampledMeans({"a": (0, 1), "b": (0, 1)}, epsilon=2, steps=2), pair=((0, 0), (1, 1))),

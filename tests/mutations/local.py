@@ -357,4 +357,15 @@ MUTANTS = (
         edits=(("local/devices/budget.py", "            os.fsync(opened_file.fileno())\n", ""),),
         tests=("tests/local/devices/test_budget.py::test_nothing_is_returned_if_the_ledger_cannot_be_written",),
     ),
+    Mutant(
+        name="the group of a person follows from the text",
+        edits=(
+            (
+                "local/hitters/prefixes.py",
+                "groups = uniform_below(len(lengths), len(inputs))",
+                "groups = (inputs % np.uint64(len(lengths))).astype(np.int64)",
+            ),
+        ),
+        tests=("tests/local/hitters/test_prefixes.py",),
+    ),
 )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sfumato.local.frequency.subset import SubsetSelection
     from sfumato.local.frequency.thresholded import ThresholdedHistogram
     from sfumato.local.frequency.unary import OptimizedUnaryEncoding, SymmetricUnaryEncoding
+    from sfumato.local.hitters.prefixes import HitterAggregator, PrefixSearch
     from sfumato.local.means.attributes import SampledEstimates, SampledMeans
     from sfumato.local.means.mean import DuchiMean, HybridMean, PiecewiseMean
     from sfumato.local.means.numbers import MeanEstimate
@@ -40,11 +41,12 @@ if TYPE_CHECKING:
     from sfumato.local.survey import Survey
 
 _HOMES = {
+    "DEPLOYMENTS": "devices.deployments",
+    "MEASURED": "devices.deployments",
     "Aggregator": "core.aggregator",
     "Association": "rappor.association",
     "BasicRappor": "rappor.basic",
     "CountMeanSketch": "sketches.count_mean",
-    "DEPLOYMENTS": "devices.deployments",
     "Deployment": "devices.deployments",
     "DeviceBudget": "devices.budget",
     "DeviceLedger": "devices.budget",
@@ -58,18 +60,19 @@ _HOMES = {
     "FrequencyOracle": "frequency.oracle",
     "HadamardResponse": "frequency.hadamard",
     "HadamardSketch": "sketches.hadamard_sketch",
+    "HitterAggregator": "hitters.prefixes",
     "HybridMean": "means.mean",
     "Intake": "core.reports",
     "LocalClient": "core.protocol",
     "LocalHashing": "frequency.hashing",
     "LocalProtocol": "core.protocol",
-    "MEASURED": "devices.deployments",
     "MeanEstimate": "means.numbers",
     "OptimizedUnaryEncoding": "frequency.unary",
     "OracleChoice": "frequency.choice",
     "PiecewiseMean": "means.mean",
     "PoisoningGain": "frequency.poisoning",
     "PooledHashing": "frequency.hashing",
+    "PrefixSearch": "hitters.prefixes",
     "ProjectedFrequencies": "frequency.estimates",
     "PuzzleAggregator": "sketches.fragments",
     "Rappor": "rappor.protocol",
@@ -116,6 +119,7 @@ __all__ = [
     "FrequencyOracle",
     "HadamardResponse",
     "HadamardSketch",
+    "HitterAggregator",
     "HybridMean",
     "Intake",
     "LocalClient",
@@ -127,6 +131,7 @@ __all__ = [
     "PiecewiseMean",
     "PoisoningGain",
     "PooledHashing",
+    "PrefixSearch",
     "ProjectedFrequencies",
     "PuzzleAggregator",
     "Rappor",

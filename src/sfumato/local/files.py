@@ -37,6 +37,7 @@ _HOMES: Final[Mapping[str, str]] = {
     "hybrid_mean": "means.mean.HybridMean",
     "local_hashing": "frequency.hashing.LocalHashing",
     "optimized_unary": "frequency.unary.OptimizedUnaryEncoding",
+    "prefix_search": "hitters.prefixes.PrefixSearch",
     "piecewise_mean": "means.mean.PiecewiseMean",
     "pooled_hashing": "frequency.hashing.PooledHashing",
     "rappor": "rappor.protocol.Rappor",

@@ -68,7 +68,7 @@ def test_fingerprints_are_those_of_earlier_versions_and_differ():
         "PiecewiseMean with 1 steps at 0.25": "f29685bd", "SquareWave with 1 steps at 0.25": "be193d94",
         "one of three": "3e6dc8d0", "Rappor of 13 bits": "6a55a351", "BasicRappor of 3": "7b8b1730",
         "CountMeanSketch of texts": "f703e8ab", "HadamardSketch of texts": "d3ebeb76",
-        "FragmentPuzzle of four letters": "081e5c7a",
+        "FragmentPuzzle of four letters": "081e5c7a", "PrefixSearch of four bytes": "d5289fbf",
     }  # fmt: skip
     assert {name: PROTOCOLS[name].fingerprint.hex() for name in golden} == golden
     assert {PROTOCOLS[name].kind for name in golden} == {protocol.kind for protocol in STORED.values()}
