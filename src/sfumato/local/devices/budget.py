@@ -64,7 +64,7 @@ class DeviceBudget:
             raise ParameterError("per_use", per_use, "must be at most per_day")
         if day > life:
             raise ParameterError("per_day", per_day, "must be at most lifetime")
-        if beyond not in ("repeat", "data_free"):
+        if of_kind(beyond, "beyond", str, "repeat or data_free") not in {"repeat", "data_free"}:
             raise ParameterError("beyond", beyond, "must be repeat or data_free")
         count = positive_integer(reports_per_day, "reports_per_day", most=_MOST_REPORTS)
         set_fields(self, per_use=use, per_day=day, lifetime=life, reports_per_day=count, beyond=beyond)

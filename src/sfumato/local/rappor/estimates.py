@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from sfumato.local.rappor.protocol import Rappor
 from sfumato.numeric.arguments import of_kind, share
 from sfumato.numeric.distributions import failure_probability
 from sfumato.numeric.rationals import Number, positive_integer
+
+_MOST: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -159,8 +161,8 @@ def detection_frequency(protocol: Rappor, *, reports: int, candidates: int, sign
     """
     of_kind(protocol, "protocol", Rappor, "a Rappor protocol")
     high, low = map(float, protocol.reported)
-    z = -float(ndtri(share(significance, "significance") / positive_integer(candidates, "candidates")))
-    variance = low * (1 - low) / positive_integer(reports, "reports")
+    z = -float(ndtri(share(significance, "significance") / positive_integer(candidates, "candidates", most=_MOST)))
+    variance = low * (1 - low) / positive_integer(reports, "reports", most=_MOST)
     return z * float(variance**0.5) / (high - low)
 
 
