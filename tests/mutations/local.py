@@ -368,4 +368,20 @@ MUTANTS = (
         ),
         tests=("tests/local/hitters/test_prefixes.py",),
     ),
+    Mutant(
+        name="people hide in a crowd that counts themselves",
+        edits=(("local/shuffling.py", "clones = binom(reports - 1,", "clones = binom(reports,"),),
+        tests=("tests/local/test_shuffling.py",),
+    ),
+    Mutant(
+        name="losses of a crowd are rounded down",
+        edits=(
+            (
+                "local/shuffling.py",
+                "np.searchsorted(grid, losses).clip(max=len(grid) - 1)",
+                "(np.searchsorted(grid, losses) - 1).clip(min=0)",
+            ),
+        ),
+        tests=("tests/local/test_shuffling.py",),
+    ),
 )

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sfumato.local.rappor.device import RapporClient
     from sfumato.local.rappor.estimates import RapporAggregator, RapporEstimates, detection_frequency
     from sfumato.local.rappor.protocol import Rappor
+    from sfumato.local.shuffling import shuffled, shuffled_epsilon, shuffled_epsilon_closed
     from sfumato.local.sketches.count_mean import CountMeanSketch
     from sfumato.local.sketches.fragments import FragmentPuzzle, PuzzleAggregator
     from sfumato.local.sketches.hadamard_sketch import HadamardSketch
@@ -96,6 +97,9 @@ _HOMES = {
     "poisoning_gain": "frequency.poisoning",
     "protocol_from_json": "files",
     "save_protocol": "files",
+    "shuffled": "shuffling",
+    "shuffled_epsilon": "shuffling",
+    "shuffled_epsilon_closed": "shuffling",
     "spent_by": "devices.deployments",
 }
 
@@ -155,6 +159,9 @@ __all__ = [
     "poisoning_gain",
     "protocol_from_json",
     "save_protocol",
+    "shuffled",
+    "shuffled_epsilon",
+    "shuffled_epsilon_closed",
     "spent_by",
 ]
 
