@@ -121,10 +121,10 @@ def shuffled_epsilon_closed(epsilon: Number, *, reports: int, delta: Number) -> 
     alone = float(local_epsilon(epsilon))
     people = positive_integer(reports, "reports", most=LARGEST_CROWD)
     wanted = float(open_probability(delta, "delta"))
-    if alone > log(people / (16 * log(2 / wanted))):
+    if alone > log(people / (16 * (log(2) - log(wanted)))):
         return inf
     ratio = exp(alone)
-    spread = 8 * sqrt(ratio * log(4 / wanted) / people) + 8 * ratio / people
+    spread = 8 * sqrt(ratio * (log(4) - log(wanted)) / people) + 8 * ratio / people
     return log1p(expm1(alone) / (ratio + 1) * spread)
 
 
