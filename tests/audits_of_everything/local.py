@@ -15,6 +15,10 @@ from sfumato.local import (
     HadamardSketch,
     HybridMean,
     LocalHashing,
+    LongitudinalDirect,
+    LongitudinalHashing,
+    LongitudinalSymmetricUnary,
+    LongitudinalUnary,
     OptimizedUnaryEncoding,
     PiecewiseMean,
     PooledHashing,
@@ -58,7 +62,7 @@ def of_a_device(protocol, *, pair, reports, claim, **facts):
     def run(value, count):
         found = []
         for _ in range(count):
-            device = protocol.client(cohort=0)
+            device = protocol.client()
             found.append(tuple(device.report(value).payload for _ in range(reports)))
         return found
 
@@ -67,6 +71,7 @@ def of_a_device(protocol, *, pair, reports, claim, **facts):
 
 TINY_RAPPOR = Rappor(bits=2, hashes=1, cohorts=1, f="0.5", p="0.125", q="0.875")
 """Of its two bits, the texts "a" and "d" set different ones."""
+OF_TWO = LongitudinalDirect(2, epsilon="1.8", permanent_epsilon=2)
 REMEMBERED = Rappor(bits=2, hashes=1, cohorts=1, f="0.5", p=0, q=1)
 
 QUARTER = Fraction(1, 4)
@@ -84,6 +89,10 @@ NUMBERS = tuple(kind(0, 1, epsilon=2, steps=4) for kind in (DuchiMean, HybridMea
 CASES = {type(oracle).__name__: client(oracle) for oracle in ORACLES} | {
     "Rappor": of_a_device(TINY_RAPPOR, pair=("a", "d"), reports=1, claim=TINY_RAPPOR.realized_epsilon),
     "Rappor, three reports": of_a_device(REMEMBERED, pair=("a", "d"), reports=3, claim=REMEMBERED.lifetime_epsilon),
+    "LongitudinalDirect, three reports": of_a_device(OF_TWO, pair=(0, 1), reports=3, claim=OF_TWO.lifetime_epsilon),
+    "LongitudinalHashing": agreeing(LongitudinalHashing(9, epsilon=2, permanent_epsilon=3)),
+    "LongitudinalSymmetricUnary": client(LongitudinalSymmetricUnary(3, epsilon=2, permanent_epsilon=3)),
+    "LongitudinalUnary": client(LongitudinalUnary(3, epsilon=2, permanent_epsilon=3)),
     "BasicRappor": client(BasicRappor(3, f="0.5", p="0.125", q="0.875")),
     "CountMeanSketch": client(CountMeanSketch(8, epsilon=2, hashes=2, width=4), pair=(0, 2)),
     "HadamardSketch": client(HadamardSketch(8, epsilon=2, hashes=2, width=4), pair=(0, 2)),

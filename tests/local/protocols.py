@@ -14,6 +14,10 @@ from sfumato.local import (
     HadamardSketch,
     HybridMean,
     LocalHashing,
+    LongitudinalDirect,
+    LongitudinalHashing,
+    LongitudinalSymmetricUnary,
+    LongitudinalUnary,
     OptimizedUnaryEncoding,
     PiecewiseMean,
     PooledHashing,
@@ -65,7 +69,13 @@ BASIC = {
     "BasicRappor of 3": BasicRappor(3, f="0.5", p="0.5", q="0.75"),
     "BasicRappor of 2, a third uniform": BasicRappor(2, f="1/3", p="0.125", q="0.875"),
 }
-ORACLES = tried(KINDS) | BASIC | tried([TinyHashing], sizes=(2, 4), epsilons=("0.25", "1"))
+REMEMBERING = {
+    f"{kind.__name__} of {size}": kind(size, epsilon=1, permanent_epsilon=2)
+    for kind in (LongitudinalDirect, LongitudinalSymmetricUnary, LongitudinalUnary)
+    for size in (2, 3)
+}
+HASHED = {"LongitudinalHashing of 9": LongitudinalHashing(9, epsilon=1, permanent_epsilon=2)}
+ORACLES = tried(KINDS) | BASIC | REMEMBERING | tried([TinyHashing], sizes=(2, 4), epsilons=("0.25", "1"))
 """Frequency oracles whose payloads can be counted, and whose supports have exact probabilities."""
 
 LABELLED = {f"{kind.__name__} of labels": kind(Domain(DRINKS, other="water"), epsilon=1) for kind in (*KINDS, *HASHING)}
@@ -96,7 +106,7 @@ TEXTS = {
 }
 """Protocols of texts, of which nobody lists all."""
 
-STORED = TEXTS | BASIC | tried(KINDS) | LABELLED | LARGE | POOLED | NUMBERS | SAMPLED | USUAL
+STORED = TEXTS | BASIC | REMEMBERING | HASHED | tried(KINDS) | LABELLED | LARGE | POOLED | NUMBERS | SAMPLED | USUAL
 """Those that have a stored form."""
 
 PROTOCOLS = ORACLES | STORED

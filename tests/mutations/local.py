@@ -384,4 +384,42 @@ MUTANTS = (
         ),
         tests=("tests/local/test_shuffling.py",),
     ),
+    Mutant(
+        name="a device remembers one response for all of its values",
+        edits=(
+            (
+                "local/longitudinal/memory.py",
+                "(key,) = held.remembered(np.array([self._index(opened(value))]), device).tolist()",
+                "key = 0 * self._index(opened(value))",
+            ),
+        ),
+        tests=("tests/local/longitudinal/test_memory.py",),
+    ),
+    Mutant(
+        name="a device draws its response to a value anew for each report",
+        edits=(("local/longitudinal/memory.py", "if key not in self._responses:", "if True:"),),
+        tests=("tests/local/longitudinal/test_memory.py",),
+    ),
+    Mutant(
+        name="a report is the permanent response itself",
+        edits=(
+            (
+                "local/longitudinal/direct.py",
+                "KaryRandomizedResponse(categories=self.choices, probability=self.repeated)",
+                "KaryRandomizedResponse(categories=self.choices, probability=Fraction(1))",
+            ),
+        ),
+        tests=("tests/local/longitudinal/test_direct.py",),
+    ),
+    Mutant(
+        name="a device draws a hash function for each report",
+        edits=(
+            (
+                "local/longitudinal/memory.py",
+                "device = self._device[None, :]",
+                "device = held.devices(1)",
+            ),
+        ),
+        tests=("tests/local/longitudinal/test_direct.py::test_the_function_of_a_device_is_one_for_all_its_reports",),
+    ),
 )

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from sfumato.local.frequency.thresholded import ThresholdedHistogram
     from sfumato.local.frequency.unary import OptimizedUnaryEncoding, SymmetricUnaryEncoding
     from sfumato.local.hitters.prefixes import HitterAggregator, PrefixSearch
+    from sfumato.local.longitudinal.direct import LongitudinalDirect, LongitudinalHashing
+    from sfumato.local.longitudinal.memory import LongitudinalOracle, MemoryClient
+    from sfumato.local.longitudinal.unary import LongitudinalSymmetricUnary, LongitudinalUnary
     from sfumato.local.means.attributes import SampledEstimates, SampledMeans
     from sfumato.local.means.mean import DuchiMean, HybridMean, PiecewiseMean
     from sfumato.local.means.numbers import MeanEstimate
@@ -42,12 +45,11 @@ if TYPE_CHECKING:
     from sfumato.local.survey import Survey
 
 _HOMES = {
-    "DEPLOYMENTS": "devices.deployments",
-    "MEASURED": "devices.deployments",
     "Aggregator": "core.aggregator",
     "Association": "rappor.association",
     "BasicRappor": "rappor.basic",
     "CountMeanSketch": "sketches.count_mean",
+    "DEPLOYMENTS": "devices.deployments",
     "Deployment": "devices.deployments",
     "DeviceBudget": "devices.budget",
     "DeviceLedger": "devices.budget",
@@ -67,7 +69,14 @@ _HOMES = {
     "LocalClient": "core.protocol",
     "LocalHashing": "frequency.hashing",
     "LocalProtocol": "core.protocol",
+    "LongitudinalDirect": "longitudinal.direct",
+    "LongitudinalHashing": "longitudinal.direct",
+    "LongitudinalOracle": "longitudinal.memory",
+    "LongitudinalSymmetricUnary": "longitudinal.unary",
+    "LongitudinalUnary": "longitudinal.unary",
+    "MEASURED": "devices.deployments",
     "MeanEstimate": "means.numbers",
+    "MemoryClient": "longitudinal.memory",
     "OptimizedUnaryEncoding": "frequency.unary",
     "OracleChoice": "frequency.choice",
     "PiecewiseMean": "means.mean",
@@ -129,7 +138,13 @@ __all__ = [
     "LocalClient",
     "LocalHashing",
     "LocalProtocol",
+    "LongitudinalDirect",
+    "LongitudinalHashing",
+    "LongitudinalOracle",
+    "LongitudinalSymmetricUnary",
+    "LongitudinalUnary",
     "MeanEstimate",
+    "MemoryClient",
     "OptimizedUnaryEncoding",
     "OracleChoice",
     "PiecewiseMean",

@@ -158,7 +158,8 @@ def detection_curve(
     )
     axes.semilogx(held, share, color=BLUE, marker="o", markersize=4, linewidth=1.5, label="share of collections")
     if threshold is not None:
-        mark(axes, drawable(threshold, "threshold"), f"detection frequency, {threshold:.2%}", ORANGE)
+        marked = drawable(threshold, "threshold")
+        mark(axes, marked, f"detection frequency, {marked:.2%}", ORANGE)
     axes.set_ylim(-0.03, 1.03)
     axes.xaxis.set_major_formatter(lambda place, _: f"{place:.2g}")
     axes.yaxis.set_major_formatter(percent())

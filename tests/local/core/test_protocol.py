@@ -69,6 +69,8 @@ def test_fingerprints_are_those_of_earlier_versions_and_differ():
         "one of three": "3e6dc8d0", "Rappor of 13 bits": "6a55a351", "BasicRappor of 3": "7b8b1730",
         "CountMeanSketch of texts": "f703e8ab", "HadamardSketch of texts": "d3ebeb76",
         "FragmentPuzzle of four letters": "081e5c7a", "PrefixSearch of four bytes": "d5289fbf",
+        "LongitudinalDirect of 2": "80a6c702", "LongitudinalSymmetricUnary of 2": "c49e5b9c",
+        "LongitudinalUnary of 2": "45f3f111", "LongitudinalHashing of 9": "5e605c0c",
     }  # fmt: skip
     assert {name: PROTOCOLS[name].fingerprint.hex() for name in golden} == golden
     assert {PROTOCOLS[name].kind for name in golden} == {protocol.kind for protocol in STORED.values()}
