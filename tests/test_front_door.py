@@ -30,7 +30,7 @@ import sfumato as sf
 from sfumato.errors import SfumatoError
 from sfumato.privacy import events
 
-PACKAGES = ("accounting", "attacks", "audit", "datasets", "mechanisms", "plots")
+PACKAGES = ("accounting", "attacks", "audit", "datasets", "local", "mechanisms", "plots")
 PRIVACY = ("budgets", "events", "guarantees", "neighbors", "secret")
 NOBODY = "sfk_none"
 """A key that no server accepts."""
@@ -115,6 +115,18 @@ def calls():
         "sf.accounting.to_approx": call(pure=sf.PureDP(1)),
         "sf.accounting.to_pure": call(approx=sf.ApproxDP(1, 0)),
         "sf.datasets.load_adult": call(None),
+        "sf.local.DirectEncoding": call(domain=3, epsilon=1),
+        "sf.local.HadamardResponse": call(domain=3, epsilon=1),
+        "sf.local.OptimizedUnaryEncoding": call(domain=3, epsilon=1),
+        "sf.local.SubsetSelection": call(domain=3, epsilon=1),
+        "sf.local.SymmetricUnaryEncoding": call(domain=3, epsilon=1),
+        "sf.local.DuchiMean": call(low=0, high=1, epsilon=1, steps=3),
+        "sf.local.HybridMean": call(low=0, high=1, epsilon=1, steps=3),
+        "sf.local.PiecewiseMean": call(low=0, high=1, epsilon=1, steps=3),
+        "sf.local.SquareWave": call(low=0, high=1, epsilon=1, steps=3),
+        "sf.local.Reports": call(b"abcd", np.zeros((1, 1), dtype=np.uint8)),
+        "sf.local.load_protocol": call("survey.json"),
+        "sf.local.save_protocol": call(sf.local.DirectEncoding(3, epsilon=1), "survey.json"),
         "sf.privacy.budgets.as_budget": call(sf.PureDP(1), "budget"),
         "sf.privacy.guarantees.as_guarantee": call(sf.PureDP(1)),
         "sf.privacy.guarantees.guarantee": call(1, "0.1"),
@@ -151,6 +163,13 @@ MADE_BY_THE_PACKAGE = {
     "sf.Policy", "sf.Place", "sf.Question", "sf.Release", "sf.SavedRelease", "sf.NeighboringRelation",
     "sf.accounting.Best", "sf.accounting.Calibration", "sf.accounting.EpsilonInterval", "sf.accounting.Estimate",
     "sf.accounting.Parameter", "sf.accounting.PrivacyLoss", "sf.accounting.RiskTable",
+    "sf.local.Aggregator", "sf.local.Association", "sf.local.Deployment", "sf.local.PuzzleAggregator",
+    "sf.local.HitterAggregator", "sf.local.LongitudinalOracle", "sf.local.MemoryClient",
+    "sf.local.RapporAggregator", "sf.local.RapporClient", "sf.local.RapporEstimates",
+    "sf.local.DistributionEstimate", "sf.local.FrequencyAggregator",
+    "sf.local.FrequencyEstimates", "sf.local.FrequencyOracle", "sf.local.Intake", "sf.local.LocalClient",
+    "sf.local.LocalProtocol", "sf.local.MeanEstimate", "sf.local.OracleChoice", "sf.local.PoisoningGain",
+    "sf.local.ProjectedFrequencies", "sf.local.SampledEstimates",
     "sf.datasets.HospitalAndVoters", "sf.datasets.SearchLog", "sf.mechanisms.SmoothedValue",
     "sf.mechanisms.SparseVectorSession", "sf.mechanisms.StableValue", "sf.mechanisms.SurveyEstimate",
     "sf.mechanisms.TopK",

@@ -6,20 +6,38 @@ from fractions import Fraction
 from math import sqrt
 from pathlib import Path
 
+import numpy as np
+
 from sfumato.accounting.composition.joint_gaussian import joint_stddevs
 from sfumato.accounting.gaussian.gaussian import analytic_stddev
 from sfumato.attacks.core.outcome import Outcome, curve
 from sfumato.attacks.linking.traces import unicity_by_points, unicity_picture
 from sfumato.attacks.reconstruction import accuracy_over, noisy_sums
 from sfumato.datasets.pseudonyms import traces
+from sfumato.local import (
+    DEPLOYMENTS,
+    DeviceBudget,
+    DirectEncoding,
+    HadamardResponse,
+    LocalHashing,
+    OptimizedUnaryEncoding,
+    Rappor,
+    SubsetSelection,
+    SymmetricUnaryEncoding,
+    ThresholdedHistogram,
+    detection_frequency,
+    spent_by,
+)
+from sfumato.local import MEASURED as OF_DEVICES
 from sfumato.mechanisms.additive.laplace import Laplace
-from sfumato.plots import save
+from sfumato.plots import detection_curve, device_costs, fractions_found, save, variances_over_epsilon
 from sfumato.plots.panels import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RED, legend, new_figure, percent
 
 EPSILON, DELTA = Fraction(1), Fraction(1, 10**6)
 ANSWERS = (1, 2, 4, 6, 9, 12, 16, 25, 36, 49, 64)
 PEOPLE = 20_000
 TRACES = 4_000
+VALUES = 1024
 RATIO = 0.75  # the share of those who made a visit and make another one
 LIMITS = range(1, 31)
 EXPLAINED = Path(__file__).parent.parent / "explanation"
@@ -158,6 +176,85 @@ def unicity(folder: Path) -> Path:
     return save(figure, folder / "unicity.png")
 
 
+def local_variances(folder: Path) -> Path:
+    """The variance of every frequency oracle over ε, for 1,024 values."""
+    epsilons = [Fraction(step, 4) for step in range(1, 25)]
+    kinds = {
+        "direct encoding": DirectEncoding,
+        "symmetric unary": SymmetricUnaryEncoding,
+        "thresholded histogram": ThresholdedHistogram,
+        "Hadamard, one bit": HadamardResponse,
+        "optimized unary": OptimizedUnaryEncoding,
+        "local hashing": LocalHashing,
+        "subset selection": SubsetSelection,
+    }
+    curves = {
+        name: [kind(VALUES, epsilon=epsilon).variance(reports=1) for epsilon in epsilons]
+        for name, kind in kinds.items()
+    }
+    figure = variances_over_epsilon(
+        list(map(float, epsilons)),
+        curves,
+        y_label="variance of one estimate × number of reports",
+        title=f"For {VALUES:,} values, three oracles nearly share the least variance",
+    )
+    return save(figure, folder / "local_variances.png")
+
+
+def local_fractions(folder: Path) -> Path:
+    """What 100,000 reports at ε = 2 say of the hours that people work."""
+    held = np.clip(np.round(np.random.default_rng(5).normal(39, 8, 100_000) / 2), 0, 39).astype(np.int64)  # noqa: TID251 # made-up people, of whom nothing is released
+    oracle = OptimizedUnaryEncoding(40, epsilon=2)
+    collected = oracle.aggregator()
+    collected.add(oracle.client().report_many(held))
+    found = collected.estimate()
+    truths = np.bincount(held, minlength=40) / len(held)
+    limits = list(zip(found.low.tolist(), found.high.tolist(), strict=True))
+    figure = fractions_found(
+        truths.tolist(),
+        found.fractions.tolist(),
+        limits=limits,
+        title="100,000 reports at ε = 2 find common values; rare ones drown in the noise",
+    )
+    return save(figure, folder / "local_fractions.png")
+
+
+def rappor_detection(folder: Path) -> Path:
+    """How often each of sixty texts is detected, in twenty collections of 50,000 reports each."""
+    homepages = Rappor(bits=64, hashes=2, cohorts=8, f="0.25", p="0.25", q="0.75")
+    texts = [f"text {number}" for number in range(60)]
+    weights = np.exp(-np.arange(len(texts)) / 10)
+    fractions = weights / weights.sum()
+    reports, collections = 50_000, 20
+    found = dict.fromkeys(texts, 0)
+    held = np.repeat(np.array(texts, dtype=object), np.round(fractions * reports).astype(np.int64))
+    for _ in range(collections):
+        collected = homepages.aggregator()
+        collected.add(homepages.client().report_many(held))
+        for text in collected.estimate(texts).detected:
+            found[str(text)] += 1
+    least = detection_frequency(homepages, reports=len(held), candidates=len(texts))
+    figure = detection_curve(
+        fractions.tolist(),
+        [count / collections for count in found.values()],
+        threshold=least,
+        title=f"{reports:,} reports always detect texts that 2.5% of the people hold",
+    )
+    return save(figure, folder / "rappor_detection.png")
+
+
+def lifetimes(folder: Path) -> Path:
+    """What documented deployments spend in ten years, and a device that has a budget."""
+    days = [1, 2, 5, 10, 20, 30, 60, 90, 180, 365, 730, 1461, 2922, 3652]
+    curves = {use.name: spent_by(use.per_day, days) for use in OF_DEVICES}
+    wanted = {"Emoji", "Health types"}
+    curves |= {use.name: spent_by(use.per_day, days) for use in reversed(DEPLOYMENTS) if use.name in wanted}
+    budget = DeviceBudget(per_use=1, per_day=1, lifetime=20)
+    curves["1 a day, budget of 20"] = spent_by(1, days, budget=budget)
+    figure = device_costs(days, curves, title="Without a budget for a lifetime, ε grows every day")
+    return save(figure, folder / "device_costs.png")
+
+
 def _share(cell: str) -> float:
     return float(cell.removesuffix("%")) / 100
 
@@ -174,5 +271,6 @@ if __name__ == "__main__":
     target = Path(*sys.argv[1:2]) if sys.argv[1:] else Path(__file__).parent
     for draw in (
         noise_of_several_answers, errors_of_a_limit, costs, attacks_over_epsilon, reconstruction_error, unicity,
+        local_variances, local_fractions, rappor_detection, lifetimes,
     ):  # fmt: skip
         print(draw(target))  # noqa: T201 # it is a script

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato import accounting, attacks, audit, datasets, errors, mechanisms, plots, privacy
+    from sfumato import accounting, attacks, audit, datasets, errors, local, mechanisms, plots, privacy
     from sfumato.client.asynchronous import connect_async
     from sfumato.client.session import connect
     from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
@@ -112,7 +112,9 @@ _HOMES = {
     "vector_sum": "query.statistics.vectors",
     "when": "query.handles.columns",
 }
-_PACKAGES = frozenset({"accounting", "attacks", "audit", "datasets", "errors", "mechanisms", "plots", "privacy"})
+_PACKAGES = frozenset(
+    {"accounting", "attacks", "audit", "datasets", "errors", "local", "mechanisms", "plots", "privacy"}
+)
 _OTHER_NAMES = {"open": "open_session"}
 
 # Names of builtins (`sf.open`, `sf.max`, `sf.min`, `sf.sum`) are not listed: a star takes no builtin away.
@@ -167,6 +169,7 @@ __all__ = [
     "histogram",
     "integer",
     "least",
+    "local",
     "mean",
     "mechanisms",
     "median",

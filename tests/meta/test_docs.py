@@ -30,7 +30,7 @@ ERRORS = ROOT / "docs" / "reference" / "errors.md"
 MECHANISMS = ROOT / "docs" / "reference" / "mechanisms.md"
 SQL = ROOT / "docs" / "reference" / "sql.md"
 IMAGES = ROOT / "docs" / "images"
-PROVED_PACKAGES = ("mechanisms", "noise", "accounting", "query", "engines", "ledger", "session", "audit")
+PROVED_PACKAGES = ("mechanisms", "noise", "accounting", "query", "engines", "ledger", "session", "audit", "local")
 
 
 def cited():

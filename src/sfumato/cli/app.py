@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from sfumato.cli.audit.commands import audit_app
 from sfumato.cli.curator import curator_app
 from sfumato.cli.ledger.commands import ledger_app
+from sfumato.cli.local import local_app
 from sfumato.cli.remote import COMMANDS, Dataset, ask_server
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.version import __version__
@@ -35,6 +36,7 @@ app = typer.Typer(cls=RefusingGroup, no_args_is_help=True, add_completion=False,
 app.add_typer(ledger_app, name="ledger")
 app.add_typer(curator_app, name="curator")
 app.add_typer(audit_app, name="audit")
+app.add_typer(local_app, name="local")
 for command in COMMANDS:
     app.command()(command)
 

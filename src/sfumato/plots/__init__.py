@@ -7,6 +7,7 @@ its name, after `%matplotlib inline`. matplotlib is the extra `plots`.
 from sfumato.plots.attacks import success_curve, unicity_curves
 from sfumato.plots.audits import lower_bounds, outputs_of_both, p_values, words_of_both
 from sfumato.plots.budgets import burn_down, composition, group_privacy, survey_tradeoff
+from sfumato.plots.local import detection_curve, device_costs, fractions_found, variances_over_epsilon
 from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
 from sfumato.plots.measured import Measured, one_number, small_multiples
 from sfumato.plots.panels import save
@@ -17,6 +18,9 @@ __all__ = [
     "bars",
     "burn_down",
     "composition",
+    "detection_curve",
+    "device_costs",
+    "fractions_found",
     "group_privacy",
     "histogram",
     "lower_bounds",
@@ -32,5 +36,6 @@ __all__ = [
     "survey_tradeoff",
     "trade_off",
     "unicity_curves",
+    "variances_over_epsilon",
     "words_of_both",
 ]

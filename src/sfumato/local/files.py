@@ -1,0 +1,281 @@
+"""Protocols, values, reports and counts in files: what `sfumato local` reads and writes.
+
+A protocol is a JSON document. Reports are a column `report` of a CSV, NDJSON or Parquet file: base64 in texts, bytes in
+Parquet. Files are read and written a block at a time.
+"""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from sfumato.errors import ParameterError
+from sfumato.local.core.aggregator import Aggregator
+from sfumato.local.core.protocol import FORMAT, LocalProtocol
+from sfumato.local.core.reports import Given, Reports
+from sfumato.numeric.arguments import of_kind, path_of
+
+REPORT: Final = "report"
+"""The column of a file that holds reports."""
+
+_HOMES: Final[Mapping[str, str]] = {
+    "basic_rappor": "rappor.basic.BasicRappor",
+    "count_mean_sketch": "sketches.count_mean.CountMeanSketch",
+    "direct": "frequency.direct.DirectEncoding",
+    "duchi_mean": "means.mean.DuchiMean",
+    "fragment_puzzle": "sketches.fragments.FragmentPuzzle",
+    "hadamard": "frequency.hadamard.HadamardResponse",
+    "hadamard_sketch": "sketches.hadamard_sketch.HadamardSketch",
+    "hybrid_mean": "means.mean.HybridMean",
+    "local_hashing": "frequency.hashing.LocalHashing",
+    "longitudinal_direct": "longitudinal.direct.LongitudinalDirect",
+    "longitudinal_hashing": "longitudinal.direct.LongitudinalHashing",
+    "longitudinal_symmetric_unary": "longitudinal.unary.LongitudinalSymmetricUnary",
+    "longitudinal_unary": "longitudinal.unary.LongitudinalUnary",
+    "optimized_unary": "frequency.unary.OptimizedUnaryEncoding",
+    "piecewise_mean": "means.mean.PiecewiseMean",
+    "pooled_hashing": "frequency.hashing.PooledHashing",
+    "prefix_search": "hitters.prefixes.PrefixSearch",
+    "rappor": "rappor.protocol.Rappor",
+    "sampled_means": "means.attributes.SampledMeans",
+    "square_wave": "means.square_wave.SquareWave",
+    "subset": "frequency.subset.SubsetSelection",
+    "symmetric_unary": "frequency.unary.SymmetricUnaryEncoding",
+    "thresholded": "frequency.thresholded.ThresholdedHistogram",
+}
+"""Where the class of each kind of protocol lives."""
+_BLOCK: Final = 1 << 14
+_ENDINGS: Final = "must end in .csv, .ndjson, .jsonl or .parquet"
+_LARGEST_PROTOCOL: Final = 1 << 26
+
+
+def protocol_from_json(document: object) -> LocalProtocol:
+    """The protocol that `to_json` wrote.
+
+    Raises:
+        ParameterError: The document is of another version or of an unknown kind, or a parameter is wrong.
+
+    Example:
+        >>> from sfumato.local import DirectEncoding
+        >>> oracle = DirectEncoding(["yes", "no"], epsilon="0.5")
+        >>> protocol_from_json(oracle.to_json()) == oracle
+        True
+    """
+    match document:
+        case {"version": version, "kind": str(kind), **parameters} if version == FORMAT and kind in _HOMES:
+            module, _, name = _HOMES[kind].rpartition(".")
+            made: LocalProtocol = getattr(import_module(f"sfumato.local.{module}"), name).from_parameters(parameters)
+            return made
+    requirement = f"must be a JSON object with version {FORMAT} and a kind among {', '.join(_HOMES)}"
+    raise ParameterError("protocol", "a document", requirement)
+
+
+def save_protocol(protocol: LocalProtocol, path: str | PathLike[str]) -> Path:
+    """Write a protocol as JSON, for devices and collectors; it holds nothing secret. Missing folders are made."""
+    file = path_of(path, "path")
+    of_kind(protocol, "protocol", LocalProtocol, "a protocol of sf.local")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(protocol.to_json(), ensure_ascii=False, indent=2) + "\n", "utf-8")
+    return file
+
+
+def load_protocol(path: str | PathLike[str]) -> LocalProtocol:
+    """The protocol in a file.
+
+    Raises:
+        ParameterError: The file is missing, larger than 64 MB, or holds no protocol.
+    """
+    file = path_of(path, "path")
+    with _readable(file, "protocol"):
+        if file.stat().st_size > _LARGEST_PROTOCOL:
+            raise ParameterError("protocol", str(path), "must be a file of at most 64 MB")
+        try:
+            document = json.loads(file.read_text("utf-8"))
+        except (ValueError, RecursionError):
+            raise ParameterError("protocol", str(path), "must be a file of JSON") from None
+    return protocol_from_json(document)
+
+
+def read_values(path: str | PathLike[str], column: str | None, protocol: LocalProtocol) -> Iterator[list[Any]]:
+    """The values of a column, a block at a time; texts of a CSV file are read as the protocol's values.
+
+    A protocol of several attributes has a column for each, which its parameters name.
+
+    Raises:
+        ParameterError: The file is missing or has no such column, its ending is unknown, or no column is named.
+    """
+    if (column is None) == (not protocol.columns):
+        requirement = "must be left out: the protocol names its columns" if column else "must name the column of values"
+        raise ParameterError("column", column, requirement)
+    file = path_of(path, "path")
+
+    def cells(name: str) -> Iterator[list[Any]]:
+        is_text = file.suffix == ".csv"
+        for block in _column(file, name):
+            yield [protocol.parse(value) if is_text and value is not None else value for value in block]
+
+    if column is not None:
+        yield from cells(column)
+        return
+    for blocks in zip(*map(cells, protocol.columns), strict=True):
+        yield list(zip(*blocks, strict=True))
+
+
+def read_reports(path: str | PathLike[str]) -> Iterator[Given]:
+    """The reports of a file, a block at a time, for `Aggregator.add`. What is no report is left for it to refuse.
+
+    Raises:
+        ParameterError: The file is missing or has no column of reports, or its ending is unknown.
+    """
+    yield from _column(path_of(path, "path"), REPORT)
+
+
+def write_reports(path: str | PathLike[str], batches: Iterable[Reports]) -> int:
+    """Write reports to a new file, and say how many: all of them, or no file.
+
+    Raises:
+        ParameterError: The file exists already, or its ending is unknown.
+    """
+    file = path_of(path, "path")
+    if file.exists():
+        raise ParameterError("path", str(path), "exists already; choose a new file")
+    beside = file.with_name(f"{file.name}.new")
+    try:
+        match file.suffix:
+            case ".parquet":
+                written = _write_parquet(beside, batches)
+            case ".csv":
+                written = _write_lines(beside, batches, f"{REPORT}\n", lambda text: f"{text}\n")
+            case ".ndjson" | ".jsonl":
+                written = _write_lines(beside, batches, "", lambda text: f'{{"{REPORT}": "{text}"}}\n')
+            case _:
+                raise ParameterError("path", str(path), _ENDINGS)
+        beside.rename(file)
+    finally:
+        beside.unlink(missing_ok=True)
+    return written
+
+
+def save_counts(aggregator: Aggregator[Any], path: str | PathLike[str]) -> Path:
+    """Write the snapshot of an aggregator: first beside the file, then in its place."""
+    file = path_of(path, "path")
+    beside = file.with_name(f"{file.name}.new")
+    beside.write_bytes(aggregator.snapshot())
+    return beside.replace(file)
+
+
+def load_counts(aggregator: Aggregator[Any], path: str | PathLike[str]) -> Aggregator[Any]:
+    """Restore an aggregator from a snapshot in a file.
+
+    Raises:
+        ParameterError: The file is missing or damaged, or of another protocol.
+    """
+    file = path_of(path, "counts")
+    with _readable(file, "counts"):
+        return aggregator.restore(file.read_bytes())
+
+
+def _column(file: Path, column: str) -> Iterator[list[Any]]:
+    with _readable(file, "path"):
+        match file.suffix:
+            case ".csv":
+                yield from _csv_column(file, column)
+            case ".ndjson" | ".jsonl":
+                yield from _json_column(file, column)
+            case ".parquet":
+                yield from _parquet_column(file, column)
+            case _:
+                raise ParameterError("path", str(file), _ENDINGS)
+
+
+def _csv_column(file: Path, column: str) -> Iterator[list[Any]]:
+    with file.open(encoding="utf-8-sig", errors="replace", newline="") as opened:
+        rows = _csv_rows(opened)
+        header = next(rows, []) or []
+        _require(column, header, file)
+        place = header.index(column)
+        while block := list(islice(rows, _BLOCK)):
+            yield [row[place] if row is not None and len(row) > place else None for row in block]
+
+
+def _csv_rows(lines: Iterable[str]) -> Iterator[list[str] | None]:
+    """The rows of a CSV file but empty ones; None for a line that is none, such as one with an endless cell."""
+    reader = csv.reader(lines)
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            yield None
+            continue
+        if row:
+            yield row
+
+
+def _json_column(file: Path, column: str) -> Iterator[list[Any]]:
+    """A line without the column, or that is no JSON object, is None: it may come from anyone."""
+    with file.open(encoding="utf-8", errors="replace") as opened:
+        while lines := list(islice(opened, _BLOCK)):
+            yield [_json_value(line, column) for line in lines]
+
+
+def _json_value(line: str, column: str) -> Any:
+    try:
+        held = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return held.get(column) if isinstance(held, dict) else None
+
+
+def _parquet_column(file: Path, column: str) -> Iterator[list[Any]]:
+    try:
+        opened = parquet.ParquetFile(file)
+    except pa.ArrowInvalid:
+        raise ParameterError("path", str(file), "must be a file of Parquet") from None
+    with opened:
+        _require(column, opened.schema_arrow.names, file)
+        for batch in opened.iter_batches(batch_size=_BLOCK, columns=[column]):
+            yield batch.column(0).to_pylist()
+
+
+def _require(column: str, columns: Iterable[str], file: Path) -> None:
+    if column not in columns:
+        raise ParameterError("column", column, f"must be a column of {file.name}")
+
+
+def _write_parquet(file: Path, batches: Iterable[Reports]) -> int:
+    written = 0
+    schema = pa.schema([(REPORT, pa.binary())])
+    with parquet.ParquetWriter(file, schema) as writer:
+        for reports in batches:
+            writer.write_table(pa.table({REPORT: pa.array([bytes(report) for report in reports], pa.binary())}))
+            written += len(reports)
+    return written
+
+
+def _write_lines(file: Path, batches: Iterable[Reports], header: str, line: Callable[[str], str]) -> int:
+    written = 0
+    with file.open("w", encoding="utf-8", newline="") as opened:
+        opened.write(header)
+        for reports in batches:
+            opened.writelines(line(report.to_text()) for report in reports)
+            written += len(reports)
+    return written
+
+
+@contextmanager
+def _readable(file: Path, name: str) -> Iterator[None]:
+    """Let a missing file be an error of this package."""
+    try:
+        yield
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise ParameterError(name, str(file), "must be a file that can be read") from None

@@ -1,0 +1,1 @@
+"""Means and distributions of numbers, from reports that each person randomized."""

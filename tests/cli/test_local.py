@@ -1,0 +1,116 @@
+"""`sfumato local`: values become reports, reports become counts, and counts become estimates."""
+
+import json
+
+import pytest
+from tests.cli.commands import refusal, run
+
+from sfumato.local import DirectEncoding, Domain, HadamardResponse, HybridMean, load_protocol, save_protocol
+
+DRINKS = 'tea,"black, sweet",none'
+ORACLE = DirectEncoding(["tea", "coffee", "water"], epsilon=20)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    save_protocol(ORACLE, "survey.json")
+    (tmp_path / "answers.csv").write_text("drink\n" + "tea\n" * 30 + "coffee\n" * 10, "utf-8")
+    return tmp_path
+
+
+def collect(*names):
+    for name in names:
+        assert run("local", "report", "survey.json", "answers.csv", "--column", "drink", "--to", name).exit_code == 0
+    return run("local", "aggregate", "survey.json", *names, "--to", "counts.bin")
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("ending", ["csv", "ndjson", "parquet"])
+def test_values_go_all_the_way(ending):
+    result = run("local", "report", "survey.json", "answers.csv", "--column", "drink", "--to", f"reports.{ending}")
+    assert (result.exit_code, result.stdout) == (0, "reports written: 40\nε of each report: 20 for its person\n")
+    result = run("local", "aggregate", "survey.json", f"reports.{ending}", "--to", "counts.bin")
+    expected = "reports counted: 40\nrefused: 0 that are no reports of this protocol\n"
+    assert (result.exit_code, result.stdout) == (0, expected)
+    shown = run("local", "decode", "survey.json", "counts.bin", "--project", "norm_sub").stdout
+    assert "reports: 40; confidence of each interval: 0.95" in shown
+    assert "tea" in shown
+    assert "0.7500" in shown
+    assert "norm_sub" in shown
+
+
+@pytest.mark.usefixtures("folder")
+def test_json_has_all_digits():
+    collect("reports.csv")
+    result = run("local", "decode", "survey.json", "counts.bin", "--json", "--candidate", "tea", "--confidence", "0.5")
+    found = json.loads(result.stdout)
+    assert (found["reports"], found["confidence"]) == (40, "0.5")
+    (row,) = found["estimates"]
+    assert row["value"] == "tea"
+    assert row["low"] < row["fraction"] == pytest.approx(0.75, abs=1e-6)
+
+
+@pytest.mark.usefixtures("folder")
+def test_counts_of_parts_are_merged():
+    collect("a.csv", "b.ndjson")
+    result = run("local", "aggregate", "survey.json", "--merge", "counts.bin", "--merge", "counts.bin", "--to", "all")
+    assert result.stdout.startswith("reports counted: 160\n")
+
+
+def test_what_is_no_report_is_counted_as_refused(folder):
+    (folder / "odd.csv").write_text("report\nnonsense\n\nAWFi\n", "utf-8")
+    result = run("local", "aggregate", "survey.json", "odd.csv", "--to", "counts.bin")
+    assert result.stdout == "reports counted: 0\nrefused: 2 that are no reports of this protocol\n"
+
+
+def test_a_plan_says_why_and_writes_the_protocol(tmp_path):
+    path = tmp_path / "survey.json"
+    result = run(
+        "local", "plan", "--epsilon", "1", "--values", 'tea,"black, sweet",none', "--other", "none", "--to", path
+    )
+    assert result.exit_code == 0
+    assert "n·Var" in result.stdout
+    assert load_protocol(path).domain == Domain(["tea", "black, sweet", "none"], other="none")
+    assert run("local", "plan", "--epsilon", "1", "--size", "1024", "--bytes", "2", "--to", path).exit_code == 0
+    assert load_protocol(path) == HadamardResponse(1024, epsilon=1)
+    assert run("local", "plan", "--epsilon", "0.5", "--bounds=-2.5:60", "--to", path).exit_code == 0
+    assert load_protocol(path) == HybridMean("-2.5", 60, epsilon="0.5")
+
+
+def test_plans_of_two_kinds_or_none_are_refused(tmp_path):
+    plan = ("local", "plan", "--to", tmp_path / "x.json", "--epsilon")
+    assert "--values" in refusal(*plan, "1")
+    assert "--values" in refusal(*plan, "1", "--size", "3", "--bounds", "0:1")
+    assert "--bounds" in refusal(*plan, "1", "--bounds", "0:1", "--bytes", "3")
+    assert "epsilon" in refusal(*plan, "0", "--size", "3")
+    assert "bytes" in refusal(*plan, "1", "--size", "1024", "--bytes", "1")
+    assert "other" in refusal(*plan, "1", "--values", "a,b", "--other", "c")
+    assert "low" in refusal(*plan, "1", "--bounds", "x:1")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_mean_goes_all_the_way(folder):
+    (folder / "hours.csv").write_text("hours\n" + "38\n" * 3000 + "x\n", "utf-8")
+    assert run("local", "plan", "--epsilon", "5", "--bounds", "0:60", "--to", "hours.json").exit_code == 0
+    assert run("local", "report", "hours.json", "hours.csv", "--column", "hours", "--to", "h.csv").exit_code == 0
+    run("local", "aggregate", "hours.json", "h.csv", "--to", "h.bin")
+    (row,) = json.loads(run("local", "decode", "hours.json", "h.bin", "--json").stdout)["estimates"]
+    assert row["mean"] == pytest.approx(38, abs=6 * row["standard_error"])
+    assert "--project" in refusal("local", "decode", "hours.json", "h.bin", "--project", "em")
+
+
+@pytest.mark.usefixtures("folder")
+def test_each_refusal_is_one_line():
+    collect("reports.csv")
+    report = ("local", "report", "survey.json", "answers.csv")
+    assert "column" in refusal(*report, "--column", "x", "--to", "new.csv")
+    assert "exists already" in refusal(*report, "--column", "drink", "--to", "reports.csv")
+    assert "must end in" in refusal(*report, "--column", "drink", "--to", "new.txt")
+    assert "protocol" in refusal("local", "report", "none.json", "answers.csv", "--column", "drink", "--to", "n.csv")
+    decode = ("local", "decode", "survey.json")
+    assert "counts" in refusal(*decode, "missing.bin")
+    assert "snapshot" in refusal(*decode, "reports.csv")
+    assert "--candidate" in refusal(*decode, "counts.bin", "--candidate", "beer")
+    assert "method" in refusal(*decode, "counts.bin", "--project", "clip")
+    assert "confidence" in refusal(*decode, "counts.bin", "--confidence", "2")

@@ -1,0 +1,116 @@
+"""Domains: every value has its number, every other thing is unknown, and only a declaration can be wrong."""
+
+from datetime import date
+from decimal import Decimal
+from hashlib import sha256
+from math import inf, nan
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from sfumato.errors import ParameterError
+from sfumato.local import Domain
+
+DRINKS = Domain(["tea", "coffee", 7])
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([0, 2, 3, -1], [0, 2, -1, -1]),
+        (np.array([0, 2, 3], dtype=np.uint8), [0, 2, -1]),
+        (np.array([2**64 - 1], dtype=np.uint64), [-1]),
+        (np.array([1.0, nan, inf, 1.5]), [1, -1, -1, -1]),
+        ([Decimal(2), Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity")], [2, -1, -1, -1]),
+        ([None, pd.NA, pd.NaT, np.ma.masked, "1", b"1", date(2026, 1, 1), [1], {}, 10**400], [-1] * 10),
+        (pa.array([1, None]), [1, -1]),
+        (pd.Series([1, None], dtype="Int64"), [1, -1]),
+        ([True, False], [1, 0]),
+    ],
+    ids=str,
+)
+def test_numbers_stand_for_themselves_and_nothing_is_an_error(values, expected):
+    assert Domain(3).indexes(values).tolist() == expected
+
+
+def test_labels_are_numbered_as_listed():
+    assert DRINKS.indexes(["coffee", 7, 7.0, "7", None, nan, [1], np.int64(7)]).tolist() == [1, 2, 2, -1, -1, -1, -1, 2]
+    assert DRINKS.index(7) == 2
+    assert DRINKS.values() == ("tea", "coffee", 7)
+
+
+def test_what_is_unknown_is_other_where_that_is_declared():
+    assert Domain(["a", "b"], other="b").indexes(["a", "x", None]).tolist() == [0, 1, 1]
+    assert Domain(4, other=3).indexes(np.array([0, 9])).tolist() == [0, 3]
+
+
+def test_all_texts_are_numbered_by_their_hash():
+    texts = Domain.texts(20)
+    expected = int.from_bytes(sha256(b"tea").digest()[:8]) >> 44
+    assert texts.indexes(["tea", None, nan, 7, b"tea", "\ud800"]).tolist()[:5] == [expected, -1, -1, -1, -1]
+    assert texts.index("tea") == expected
+    assert (len(texts), texts.is_open) == (2**20, True)
+    with pytest.raises(ParameterError, match="candidates"):
+        texts.values()
+
+
+@pytest.mark.parametrize(
+    "wrong", [1, 0, -1, True, 2**31 + 1, "ab", None, 2.5, [], ["a"], ["a", "a"], ["a", 1.5], ["a", None]]
+)
+def test_wrong_declarations_are_refused(wrong):
+    with pytest.raises(ParameterError, match="domain"):
+        Domain(wrong)
+
+
+def test_other_is_listed_and_bits_are_in_range():
+    with pytest.raises(ParameterError, match="other"):
+        Domain(["a", "b"], other="c")
+    for bits in (15, 62, None, 2.5):
+        with pytest.raises(ParameterError, match="hash_bits"):
+            Domain.texts(bits)
+
+
+@pytest.mark.parametrize("unknown", [9, "a", None])
+def test_a_candidate_outside_is_refused(unknown):
+    with pytest.raises(ParameterError, match="candidates"):
+        Domain(3).index(unknown)
+
+
+@pytest.mark.parametrize(
+    "domain", [Domain(5), Domain(5, other=2), DRINKS, Domain(["a", "b"], other="a"), Domain.texts()]
+)
+def test_the_stored_form_is_the_domain(domain):
+    assert Domain.from_json(domain.to_json()) == domain
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        None,
+        [],
+        {},
+        {"size": 1},
+        {"size": "3"},
+        {"labels": "ab"},
+        {"size": 3, "labels": ["a", "b"]},
+        {"size": 3, "x": 1},
+    ],
+)
+def test_other_documents_are_refused(document):
+    with pytest.raises(ParameterError):
+        Domain.from_json(document)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("07", 7), ("12", 12), ("-1", None), ("1.0", None), ("", None), ("٣", None), ("1" * 400, None)]
+)
+def test_numbers_are_read_from_texts(text, value):
+    assert Domain(12).parse(text) == value
+
+
+def test_labels_are_read_from_texts():
+    assert [DRINKS.parse(text) for text in ("tea", "7", "8")] == ["tea", 7, None]
+    assert Domain([True, False]).parse("True") is True
+    assert Domain.texts().parse("anything") == "anything"

@@ -1,0 +1,160 @@
+"""Files of protocols, values, reports and counts: what is written is read again, and what is odd is refused alone."""
+
+import json
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+from tests.local.protocols import STORED
+
+from sfumato.errors import ParameterError
+from sfumato.local import DirectEncoding, SampledMeans, load_protocol, save_protocol
+from sfumato.local.files import (
+    _HOMES,
+    load_counts,
+    read_reports,
+    read_values,
+    save_counts,
+    write_reports,
+)
+
+ENDINGS = ("csv", "ndjson", "jsonl", "parquet")
+DRINKS = DirectEncoding(["tea", "coffee", 7], epsilon=1)
+
+
+def test_every_kind_of_protocol_has_its_home():
+    assert {protocol.kind for protocol in STORED.values()} == set(_HOMES)
+    for kind, home in _HOMES.items():
+        (found,) = {type(protocol) for protocol in STORED.values() if protocol.kind == kind}
+        assert f"{found.__module__}.{found.__name__}" == f"sfumato.local.{home}"
+
+
+@pytest.mark.parametrize("protocol", STORED.values(), ids=STORED)
+def test_a_protocol_is_read_as_it_was_written(protocol, tmp_path):
+    assert load_protocol(save_protocol(protocol, tmp_path / "survey.json")) == protocol
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"version": 1}', "[" * 100_000])
+def test_a_file_of_no_protocol_is_refused(content, tmp_path):
+    (tmp_path / "survey.json").write_text(content, "utf-8")
+    with pytest.raises(ParameterError, match="protocol"):
+        load_protocol(tmp_path / "survey.json")
+
+
+def test_missing_files_are_errors_of_the_package(tmp_path):
+    for read in (
+        load_protocol,
+        lambda path: list(read_reports(path)),
+        lambda path: load_counts(DRINKS.aggregator(), path),
+    ):
+        with pytest.raises(ParameterError, match="can be read"):
+            read(tmp_path / "missing.csv")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_reports_are_read_as_they_were_written(ending, tmp_path):
+    reports = DRINKS.client().report_many(["tea", 7] * 30_000)
+    path = tmp_path / f"reports.{ending}"
+    assert write_reports(path, [reports[:100], reports[100:]]) == 60_000
+    aggregator, expected = DRINKS.aggregator(), DRINKS.aggregator()
+    for block in read_reports(path):
+        assert not aggregator.add(block).refused
+    expected.add(reports)
+    assert aggregator.snapshot() == expected.snapshot()
+    with pytest.raises(ParameterError, match="exists already"):
+        write_reports(path, [reports])
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_values_are_read_as_those_of_the_protocol(ending, tmp_path):
+    path = tmp_path / f"values.{ending}"
+    values = ["tea", "coffee", "beer"]
+    if ending == "parquet":
+        parquet.write_table(pa.table({"x": [1, 2, 3], "drink": values}), path)
+    elif ending == "csv":
+        path.write_text("x,drink\n1,tea\n2,coffee\n3,beer\n4\n5,7\n", "utf-8")
+        values = ["tea", "coffee", None, None, 7]
+    else:
+        path.write_text("".join(json.dumps({"drink": value}) + "\n" for value in values), "utf-8")
+    (block,) = read_values(path, "drink", DRINKS)
+    assert block == values
+
+
+def test_several_attributes_have_a_column_each(tmp_path):
+    protocol = SampledMeans({"age": (0, 100), "height": (0, 250)}, epsilon=1)
+    path = tmp_path / "people.csv"
+    path.write_text("height,name,age\n170,Ann,40\nx,Bob,\n", "utf-8")
+    (block,) = read_values(path, None, protocol)
+    assert block == [(40.0, 170.0), (None, None)]
+    with pytest.raises(ParameterError, match="names its columns"):
+        list(read_values(path, "age", protocol))
+    with pytest.raises(ParameterError, match="must name the column"):
+        list(read_values(path, None, DRINKS))
+
+
+def test_lines_that_are_no_objects_are_refused_by_themselves(tmp_path):
+    path = tmp_path / "reports.ndjson"
+    good = DRINKS.client().report("tea").to_text()
+    path.write_text(f'{{"report": "{good}"}}\nnull\n[1]\n{{\n{{"x": 1}}\n' + "[" * 5000 + "\n", "utf-8")
+    (block,) = read_reports(path)
+    assert DRINKS.aggregator().add(block).refused == (1, 2, 3, 4, 5)
+
+
+def test_lines_that_are_no_csv_are_refused_by_themselves(tmp_path):
+    path = tmp_path / "reports.csv"
+    good = DRINKS.client().report("tea").to_text()
+    path.write_bytes(f"more,report\n1,{good}\n2,{'x' * 200_000}\n\n3\n4,\0\n5,\xff\n6,{good}\n".encode("latin-1"))
+    (block,) = read_reports(path)
+    assert DRINKS.aggregator().add(block).refused == (1, 2, 3, 4)
+
+
+def test_a_file_without_anything_has_no_reports(tmp_path):
+    (tmp_path / "reports.csv").write_bytes(b"")
+    with pytest.raises(ParameterError, match="column"):
+        list(read_reports(tmp_path / "reports.csv"))
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_fails_leaves_no_file_of_some_reports(ending, tmp_path):
+    def failing():
+        yield DRINKS.client().report_many(["tea"])
+        raise ParameterError("column", "x", "must be there")
+
+    with pytest.raises(ParameterError, match="must be there"):
+        write_reports(tmp_path / f"reports.{ending}", failing())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["reports.txt", "reports", "reports.csv.gz"])
+def test_unknown_endings_are_refused(name, tmp_path):
+    (tmp_path / name).write_text("report\n", "utf-8")
+    with pytest.raises(ParameterError, match="must end in"):
+        list(read_reports(tmp_path / name))
+    with pytest.raises(ParameterError, match="must end in"):
+        write_reports(tmp_path / f"new-{name}", [])
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_missing_column_is_refused(ending, tmp_path):
+    path = tmp_path / f"values.{ending}"
+    if ending == "csv":
+        path.write_text("x\n1\n", "utf-8")
+    else:
+        parquet.write_table(pa.table({"x": [1]}), path)
+    with pytest.raises(ParameterError, match="column"):
+        list(read_reports(path))
+
+
+def test_a_file_of_something_else_than_parquet_is_refused(tmp_path):
+    (tmp_path / "reports.parquet").write_bytes(b"nothing like it")
+    with pytest.raises(ParameterError, match="Parquet"):
+        list(read_reports(tmp_path / "reports.parquet"))
+
+
+def test_counts_are_replaced_as_a_whole(tmp_path):
+    aggregator = DRINKS.aggregator()
+    for people in (10, 20):
+        aggregator.add(DRINKS.client().report_many(["tea"] * people))
+        save_counts(aggregator, tmp_path / "counts.bin")
+        assert len(load_counts(DRINKS.aggregator(), tmp_path / "counts.bin")) == len(aggregator)
+    assert [path.name for path in tmp_path.iterdir()] == ["counts.bin"]

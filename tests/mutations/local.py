@@ -1,0 +1,425 @@
+"""Seeded bugs of the local model: on devices, in reports, and where they are counted."""
+
+from tests.mutations.mutants import Mutant
+
+_RATIO = (
+    "tests/local/core/test_protocol.py::test_the_largest_ratio_over_all_values_and_payloads_is_the_realized_epsilon"
+)
+
+MUTANTS = (
+    Mutant(
+        name="a local probability is rounded to 8 bits",
+        edits=(
+            ("local/core/odds.py", "return Fraction(least, 1 << _BITS)", "return Fraction(-(-least >> 56), 1 << 8)"),
+        ),
+        tests=("tests/local/core/test_odds.py", _RATIO),
+    ),
+    Mutant(
+        name="a local probability is rounded up",
+        edits=(("local/core/odds.py", "exponent = epsilon * _SHORTENED", "exponent = epsilon * (2 - _SHORTENED)"),),
+        tests=("tests/local/core/test_odds.py", _RATIO),
+    ),
+    Mutant(
+        name="the bit of the true value is never flipped",
+        edits=(("local/frequency/unary.py", "held] = bernoulli(p, len(held))", "held] = True"),),
+        tests=(_RATIO,),
+    ),
+    Mutant(
+        name="bits of one report share their coin with those of the next",
+        edits=(
+            (
+                "local/frequency/unary.py",
+                "bernoulli(q, len(held) * size).reshape(len(held), size)",
+                "np.repeat(bernoulli(q, size)[None, :], len(held), axis=0)",
+            ),
+        ),
+        tests=("tests/local/frequency/test_unary.py::test_bits_are_independent_coins_of_their_probabilities",),
+    ),
+    Mutant(
+        name="a device is silent about a value outside of the domain",
+        edits=(("local/frequency/oracle.py", "        if len(unknown):\n", "        if False:\n"),),
+        tests=("tests/local/core/test_protocol.py::test_no_value_is_an_error_and_what_is_unknown_counts_as_stated",),
+    ),
+    Mutant(
+        name="reports of another protocol are counted",
+        edits=(
+            (
+                "local/core/reports.py",
+                "fits = given.fingerprint == fingerprint and given.payloads.shape[1] == width",
+                "fits = given.payloads.shape[1] == width",
+            ),
+        ),
+        tests=("tests/local/core/test_aggregator.py::test_a_batch_of_another_protocol_is_refused_whole",),
+    ),
+    Mutant(
+        name="raw estimates are clipped at 0",
+        edits=(
+            (
+                "local/frequency/estimates.py",
+                "return (shares - self.when_not) / (self.when_held - self.when_not)",
+                "return np.maximum((shares - self.when_not) / (self.when_held - self.when_not), 0)",
+            ),
+        ),
+        tests=("tests/local/frequency/test_estimates.py",),
+    ),
+    Mutant(
+        name="a payload that no client makes is counted",
+        edits=(
+            (
+                "local/core/aggregator.py",
+                "valid = self.protocol.are_valid(block.payloads)",
+                "valid = np.ones(len(block.payloads), dtype=np.bool_)",
+            ),
+        ),
+        tests=("tests/local/core/test_aggregator.py::test_payloads_that_no_client_makes_are_refused",),
+    ),
+    Mutant(
+        name="people of one batch share their hash function",
+        edits=(
+            (
+                "local/frequency/hashing.py",
+                "keys = random_keys(len(inputs), self.family.word_bits)",
+                "keys = np.repeat(random_keys(1, self.family.word_bits), len(inputs), axis=0)",
+            ),
+        ),
+        tests=("tests/local/frequency/test_hashing.py::test_without_a_pool_half_of_the_people_add_nothing_to_others",),
+    ),
+    Mutant(
+        name="hash functions come from a generator that anybody can predict",
+        edits=(
+            (
+                "local/frequency/hash_family.py",
+                "entropy.random_bytes(2 * width * count)",
+                "np.random.default_rng().bytes(2 * width * count)",
+            ),
+        ),
+        tests=("tests/local/frequency/test_hash_family.py",),
+    ),
+    Mutant(
+        name="the row of a Hadamard matrix depends on the value",
+        edits=(
+            (
+                "local/frequency/hadamard.py",
+                "rows = uniform_below(self.rows, len(inputs))",
+                "rows = uniform_below(self.rows, len(inputs)) | (inputs & 1)",
+            ),
+        ),
+        tests=(_RATIO,),
+    ),
+    Mutant(
+        name="a set that lacks the truth may gain it again",
+        edits=(
+            (
+                "local/frequency/subset.py",
+                "place = number + (number >= held[wrong])  # skips the truth",
+                "place = number",
+            ),
+        ),
+        tests=("tests/local/frequency/test_subset.py",),
+    ),
+    Mutant(
+        name="tails are rounded away from each other",
+        edits=(
+            (
+                "local/frequency/thresholded.py",
+                "Fraction(floor(held * _GRID), _GRID), Fraction(ceil(other * _GRID), _GRID)",
+                "Fraction(ceil(held * 16), 16), Fraction(floor(other * 16), 16)",
+            ),
+        ),
+        tests=("tests/local/frequency/test_thresholded.py",),
+    ),
+    Mutant(
+        name="a pool of hash functions is taken for fresh ones",
+        edits=(
+            (
+                "local/frequency/hashing.py",
+                "return min(squares, 1.0) / ((self._pooled.family.cells - 1) * self._pooled.pool)",
+                "return 0.0 * squares",
+            ),
+        ),
+        tests=("tests/local/frequency/test_hashing.py",),
+    ),
+    Mutant(
+        name="the window does not move with the number at its end",
+        edits=(
+            (
+                "local/means/windows.py",
+                "outputs[missed] = rest + np.where(rest >= places[missed], self.width, 0)",
+                "outputs[missed] = rest + np.where(rest > places[missed], self.width, 0)",
+            ),
+        ),
+        tests=("tests/local/means/test_windows.py",),
+    ),
+    Mutant(
+        name="each of several numbers gets the whole epsilon",
+        edits=(
+            (
+                "local/means/attributes.py",
+                "return HybridMean(low, high, epsilon=self.epsilon / self.sampled, steps=self.steps)",
+                "return HybridMean(low, high, epsilon=self.epsilon, steps=self.steps)",
+            ),
+        ),
+        tests=("tests/local/core/test_protocol.py", "tests/local/means/test_attributes.py"),
+    ),
+    Mutant(
+        name="which mechanism a mixture takes depends on the number",
+        edits=(
+            (
+                "local/means/mean.py",
+                "is_window = bernoulli(self._windowed, len(places))",
+                "is_window = bernoulli(self._windowed, len(places)) & (places > 0)",
+            ),
+        ),
+        tests=(_RATIO,),
+    ),
+    Mutant(
+        name="an interval of a mean forgets who was drawn",
+        edits=(
+            (
+                "local/means/mean.py",
+                "max(square - mean**2, 0.0) if are_sampled else",
+                "0.0 if are_sampled else",
+            ),
+        ),
+        tests=("tests/local/means/test_mean.py", "tests/local/means/test_attributes.py"),
+    ),
+    Mutant(
+        name="the share of uniform bits of a permanent response is rounded to 7 bits",
+        edits=(
+            (
+                "local/rappor/permanent.py",
+                "is_seven = (f * SEVEN_BITS).denominator == 1",
+                "is_seven = True",
+            ),
+        ),
+        tests=("tests/local/rappor/test_permanent.py::test_any_other_f_is_compared_with_63_bits",),
+    ),
+    Mutant(
+        name="permanent responses are remembered without the value that they are of",
+        edits=(
+            (
+                "local/rappor/permanent.py",
+                "message = bloom.to_bytes(4 if bits <= SHORT else -(-bits // 8))",
+                "message = bytes(4 if bits <= SHORT else -(-bits // 8))",
+            ),
+        ),
+        tests=("tests/local/rappor/test_permanent.py",),
+    ),
+    Mutant(
+        name="metrics of one device share their permanent responses",
+        edits=(
+            (
+                "local/rappor/device.py",
+                "bits=held.bits, f=held.f, metric=held.metric",
+                'bits=held.bits, f=held.f, metric=""',
+            ),
+        ),
+        tests=("tests/local/rappor/test_device.py::test_metrics_with_different_names_respond_independently",),
+    ),
+    Mutant(
+        name="the cohort of a device depends on its value",
+        edits=(
+            (
+                "local/rappor/device.py",
+                "self._protocol.payloads_of(np.array([self.cohort]), bits[None, :])",
+                "self._protocol.payloads_of(np.array([len(str(value)) % self._protocol.cohorts]), bits[None, :])",
+            ),
+        ),
+        tests=("tests/local/rappor/test_device.py::test_a_cohort_has_nothing_to_do_with_what_is_held",),
+    ),
+    Mutant(
+        name="a device sends its permanent response",
+        edits=(
+            (
+                "local/rappor/device.py",
+                "bits = self._protocol.instantaneous(self.permanent(value))",
+                "bits = self.permanent(value)",
+            ),
+        ),
+        tests=(
+            "tests/local/rappor/test_device.py::test_a_report_is_its_permanent_response_seen_through_fresh_coins",
+            "tests/local/rappor/test_protocol.py::test_the_bytes_are_the_cohort_and_the_bits_of_the_cpp_client",
+        ),
+    ),
+    Mutant(
+        name="a device forgets its permanent responses",
+        edits=(
+            (
+                "local/rappor/device.py",
+                "return permanent_response(self.secret, set_bits",
+                "return permanent_response(random_bytes(32), set_bits",
+            ),
+        ),
+        tests=("tests/local/rappor/test_device.py::test_the_same_secret_is_the_same_device",),
+    ),
+    Mutant(
+        name="the lifetime of a text counts the bits of one text, not of two",
+        edits=(
+            (
+                "local/rappor/permanent.py",
+                "return event_of((mine[a] * others[b], others[a] * mine[b]) for a, b in pairs)",
+                "return event_of((mine[a], others[a]) for a in range(each + 1))",
+            ),
+        ),
+        tests=("tests/local/rappor/test_protocol.py::test_the_published_epsilons",),
+    ),
+    Mutant(
+        name="texts are detected without regard to how many were tried",
+        edits=(
+            ("local/rappor/estimates.py", "is_detected=p_values < level / len(texts)", "is_detected=p_values < level"),
+        ),
+        tests=("tests/local/rappor/test_estimates.py::test_frequent_texts_are_found_and_hardly_ever_others",),
+    ),
+    Mutant(
+        name="the row of a sketch depends on the value",
+        edits=(
+            (
+                "local/sketches/count_mean.py",
+                "drawn = uniform_below(self.hashes, len(inputs))",
+                "drawn = inputs % self.hashes",
+            ),
+        ),
+        tests=("tests/local/sketches/test_count_mean.py::test_the_largest_ratio_is_the_realized_epsilon",),
+    ),
+    Mutant(
+        name="the sign of a sketch is never flipped",
+        edits=(
+            (
+                "local/sketches/hadamard_sketch.py",
+                "signs = odd_ones(places & held) ^ bernoulli(1 - kept, len(inputs))",
+                "signs = odd_ones(places & held)",
+            ),
+        ),
+        tests=("tests/local/sketches/test_count_mean.py::test_the_largest_ratio_is_the_realized_epsilon",),
+    ),
+    Mutant(
+        name="hash functions of a sketch are independent in pairs only",
+        edits=(
+            (
+                "local/sketches/polynomials.py",
+                "_modular(_modular(held[rows, 0], points) + held[rows, 1], points)",
+                "_modular(held[rows, 1], points)",
+            ),
+        ),
+        tests=("tests/local/sketches/test_polynomials.py::test_columns_are_those_of_python_s_own_numbers",),
+    ),
+    Mutant(
+        name="intervals of a sketch forget the columns that values share",
+        edits=(
+            (
+                "local/sketches/count_mean.py",
+                "return shared / (self._sketch.hashes * (self._sketch.width - 1))",
+                "return 0.0 * shared",
+            ),
+        ),
+        tests=("tests/local/sketches/test_count_mean.py::test_what_is_shared_widens_the_intervals",),
+    ),
+    Mutant(
+        name="both halves of a puzzle get the whole epsilon",
+        edits=(("local/sketches/fragments.py", "epsilon=self.epsilon / 2", "epsilon=self.epsilon"),),
+        tests=("tests/local/sketches/test_fragments.py",),
+    ),
+    Mutant(
+        name="a device spends more than its lifetime",
+        edits=(
+            (
+                "local/devices/budget.py",
+                "is_fresh = today + cost <= self.per_day and spent + today + cost <= self.lifetime",
+                "is_fresh = today + cost <= self.per_day",
+            ),
+        ),
+        tests=("tests/local/devices/test_budget.py",),
+    ),
+    Mutant(
+        name="a device gets a new day when its clock goes back",
+        edits=(
+            (
+                "local/devices/budget.py",
+                "self._day is None or day > self._day",
+                "self._day is None or day != self._day",
+            ),
+        ),
+        tests=("tests/local/devices/test_budget.py::test_asking_again_gives_the_same_reports_and_costs_nothing",),
+    ),
+    Mutant(
+        name="a device is charged only for days with values",
+        edits=(
+            (
+                "local/devices/budget.py",
+                "for name, is_fresh in schedule if is_fresh)",
+                "for name, is_fresh in schedule if is_fresh and values.get(name))",
+            ),
+        ),
+        tests=("tests/local/devices/test_budget.py::test_what_is_charged_does_not_depend_on_values",),
+    ),
+    Mutant(
+        name="reports leave a device before its ledger is written",
+        edits=(("local/devices/budget.py", "            os.fsync(opened_file.fileno())\n", ""),),
+        tests=("tests/local/devices/test_budget.py::test_nothing_is_returned_if_the_ledger_cannot_be_written",),
+    ),
+    Mutant(
+        name="the group of a person follows from the text",
+        edits=(
+            (
+                "local/hitters/prefixes.py",
+                "groups = uniform_below(len(lengths), len(inputs))",
+                "groups = (inputs % np.uint64(len(lengths))).astype(np.int64)",
+            ),
+        ),
+        tests=("tests/local/hitters/test_prefixes.py",),
+    ),
+    Mutant(
+        name="people hide in a crowd that counts themselves",
+        edits=(("local/shuffling.py", "clones = binom(reports - 1,", "clones = binom(reports,"),),
+        tests=("tests/local/test_shuffling.py",),
+    ),
+    Mutant(
+        name="losses of a crowd are rounded down",
+        edits=(
+            (
+                "local/shuffling.py",
+                "np.searchsorted(grid, losses).clip(max=len(grid) - 1)",
+                "(np.searchsorted(grid, losses) - 1).clip(min=0)",
+            ),
+        ),
+        tests=("tests/local/test_shuffling.py",),
+    ),
+    Mutant(
+        name="a device remembers one response for all of its values",
+        edits=(
+            (
+                "local/longitudinal/memory.py",
+                "(key,) = held.remembered(np.array([self._index(opened(value))]), device).tolist()",
+                "key = 0 * self._index(opened(value))",
+            ),
+        ),
+        tests=("tests/local/longitudinal/test_memory.py",),
+    ),
+    Mutant(
+        name="a device draws its response to a value anew for each report",
+        edits=(("local/longitudinal/memory.py", "if key not in self._responses:", "if True:"),),
+        tests=("tests/local/longitudinal/test_memory.py",),
+    ),
+    Mutant(
+        name="a report is the permanent response itself",
+        edits=(
+            (
+                "local/longitudinal/direct.py",
+                "KaryRandomizedResponse(categories=self.choices, probability=self.repeated)",
+                "KaryRandomizedResponse(categories=self.choices, probability=Fraction(1))",
+            ),
+        ),
+        tests=("tests/local/longitudinal/test_direct.py",),
+    ),
+    Mutant(
+        name="a device draws a hash function for each report",
+        edits=(
+            (
+                "local/longitudinal/memory.py",
+                "device = self._device[None, :]",
+                "device = held.devices(1)",
+            ),
+        ),
+        tests=("tests/local/longitudinal/test_direct.py::test_the_function_of_a_device_is_one_for_all_its_reports",),
+    ),
+)
