@@ -164,7 +164,7 @@ MADE_BY_THE_PACKAGE = {
     "sf.accounting.Best", "sf.accounting.Calibration", "sf.accounting.EpsilonInterval", "sf.accounting.Estimate",
     "sf.accounting.Parameter", "sf.accounting.PrivacyLoss", "sf.accounting.RiskTable",
     "sf.local.Aggregator", "sf.local.Association", "sf.local.Deployment", "sf.local.PuzzleAggregator",
-    "sf.local.HitterAggregator", "sf.local.LongitudinalOracle", "sf.local.MemoryClient",
+    "sf.local.HitterAggregator", "sf.local.TreeAggregator", "sf.local.LongitudinalOracle", "sf.local.MemoryClient",
     "sf.local.RapporAggregator", "sf.local.RapporClient", "sf.local.RapporEstimates",
     "sf.local.DistributionEstimate", "sf.local.FrequencyAggregator",
     "sf.local.FrequencyEstimates", "sf.local.FrequencyOracle", "sf.local.Intake", "sf.local.LocalClient",

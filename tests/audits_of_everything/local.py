@@ -29,6 +29,7 @@ from sfumato.local import (
     SubsetSelection,
     SymmetricUnaryEncoding,
     ThresholdedHistogram,
+    TreeSearch,
 )
 from sfumato.privacy.guarantees import ApproxDP
 
@@ -98,6 +99,7 @@ CASES = {type(oracle).__name__: client(oracle) for oracle in ORACLES} | {
     "HadamardSketch": client(HadamardSketch(8, epsilon=2, hashes=2, width=4), pair=(0, 2)),
     "FragmentPuzzle": client(FragmentPuzzle("ab", length=1, fragment=1, epsilon=2, hashes=1, width=4), pair=("a", "b")),
     "PrefixSearch": client(PrefixSearch(1, epsilon=2, top=128, step=8, pool=2), pair=("a", "b"), share=QUARTER),
+    "TreeSearch": client(TreeSearch(1, epsilon=2, hashes=2, width=4), pair=("a", "d"), share=QUARTER),
     "LocalHashing": agreeing(LocalHashing(3, epsilon=2)),
     **{type(one).__name__: client(one, pair=(0, 1)) for one in NUMBERS},
     "SampledMeans": client(SampledMeans({"a": (0, 1), "b": (0, 1)}, epsilon=2, steps=2), pair=((0, 0), (1, 1))),

@@ -28,6 +28,7 @@ from sfumato.local import (
     SubsetSelection,
     SymmetricUnaryEncoding,
     ThresholdedHistogram,
+    TreeSearch,
 )
 from sfumato.local.frequency.hash_family import HashFamily
 
@@ -99,6 +100,7 @@ SAMPLED = {
 USUAL = {f"{kind.__name__} as usual": kind(0, 100, epsilon=2) for kind in OF_NUMBERS}
 TEXTS = {
     "PrefixSearch of four bytes": PrefixSearch(4, epsilon=1, top=2, step=8, pool=2),
+    "TreeSearch of four bytes": TreeSearch(4, epsilon=2, hashes=2, width=8),
     "Rappor of 13 bits": Rappor(bits=13, hashes=2, cohorts=5, f="0.3", p="0.25", q="0.75", metric="tests"),
     "CountMeanSketch of texts": CountMeanSketch(Domain.texts(), epsilon=2, hashes=7, width=19),
     "HadamardSketch of texts": HadamardSketch(Domain.texts(), epsilon=2, hashes=7, width=16),

@@ -422,4 +422,15 @@ MUTANTS = (
         ),
         tests=("tests/local/longitudinal/test_direct.py::test_the_function_of_a_device_is_one_for_all_its_reports",),
     ),
+    Mutant(
+        name="the length of a reported prefix follows from the text",
+        edits=(
+            (
+                "local/hitters/tree.py",
+                "drawn = uniform_below(max(1, 2 * (self.levels - 1)), len(inputs))",
+                "drawn = inputs % max(1, 2 * (self.levels - 1))",
+            ),
+        ),
+        tests=("tests/local/hitters/test_tree.py",),
+    ),
 )

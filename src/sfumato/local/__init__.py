@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sfumato.local.frequency.thresholded import ThresholdedHistogram
     from sfumato.local.frequency.unary import OptimizedUnaryEncoding, SymmetricUnaryEncoding
     from sfumato.local.hitters.prefixes import HitterAggregator, PrefixSearch
+    from sfumato.local.hitters.tree import TreeAggregator, TreeSearch
     from sfumato.local.longitudinal.direct import LongitudinalDirect, LongitudinalHashing
     from sfumato.local.longitudinal.memory import LongitudinalOracle, MemoryClient
     from sfumato.local.longitudinal.unary import LongitudinalSymmetricUnary, LongitudinalUnary
@@ -98,6 +99,8 @@ _HOMES = {
     "Survey": "survey",
     "SymmetricUnaryEncoding": "frequency.unary",
     "ThresholdedHistogram": "frequency.thresholded",
+    "TreeAggregator": "hitters.tree",
+    "TreeSearch": "hitters.tree",
     "associate": "rappor.association",
     "best": "frequency.choice",
     "detection_frequency": "rappor.estimates",
@@ -166,6 +169,8 @@ __all__ = [
     "Survey",
     "SymmetricUnaryEncoding",
     "ThresholdedHistogram",
+    "TreeAggregator",
+    "TreeSearch",
     "associate",
     "best",
     "detection_frequency",

@@ -50,6 +50,7 @@ _HOMES: Final[Mapping[str, str]] = {
     "subset": "frequency.subset.SubsetSelection",
     "symmetric_unary": "frequency.unary.SymmetricUnaryEncoding",
     "thresholded": "frequency.thresholded.ThresholdedHistogram",
+    "tree_search": "hitters.tree.TreeSearch",
 }
 """Where the class of each kind of protocol lives."""
 _BLOCK: Final = 1 << 14

@@ -71,6 +71,7 @@ def test_fingerprints_are_those_of_earlier_versions_and_differ():
         "FragmentPuzzle of four letters": "081e5c7a", "PrefixSearch of four bytes": "d5289fbf",
         "LongitudinalDirect of 2": "80a6c702", "LongitudinalSymmetricUnary of 2": "c49e5b9c",
         "LongitudinalUnary of 2": "45f3f111", "LongitudinalHashing of 9": "5e605c0c",
+        "TreeSearch of four bytes": "8c1746ef",
     }  # fmt: skip
     assert {name: PROTOCOLS[name].fingerprint.hex() for name in golden} == golden
     assert {PROTOCOLS[name].kind for name in golden} == {protocol.kind for protocol in STORED.values()}
