@@ -8,6 +8,7 @@ ACTS = "tests/server/identity/test_acts.py::"
 APPROVALS = "tests/server/identity/test_approvals.py::"
 RELEASES = "tests/server/identity/test_releases.py::"
 DATABASE = "tests/server/identity/test_database.py::"
+COLLECTIONS = "tests/server/identity/test_collections.py::"
 FIRST = "tests/server/identity/migrations/test_first.py::"
 
 MUTANTS = (
@@ -240,5 +241,35 @@ MUTANTS = (
             ),
         ),
         tests=(f"{PEOPLE}test_a_name_of_a_person_is_plain",),
+    ),
+    Mutant(
+        name="a batch of reports that is sent again counts again",
+        edits=(
+            (
+                "server/identity/collections.py",
+                "if not self._database.insert_new(connection, BATCHES, **values):",
+                "if self._database.insert_new(connection, BATCHES, **values) is None:",
+            ),
+        ),
+        tests=(f"{COLLECTIONS}test_a_batch_counts_once_however_often_it_comes",),
+    ),
+    Mutant(
+        name="a batch is known before it is counted",
+        edits=(
+            (
+                "server/identity/collections.py",
+                "            nothing = collection",
+                "            for word in ('COMMIT', 'BEGIN'):\n                connection.exec_driver_sql(word)\n"
+                "            nothing = collection",
+            ),
+        ),
+        tests=(f"{COLLECTIONS}test_if_counts_cannot_be_written_the_batch_is_not_known",),
+    ),
+    Mutant(
+        name="the counts of another gateway are overwritten",
+        edits=(
+            ("server/identity/collections.py", "            counted.merge(added)\n", "            counted = added\n"),
+        ),
+        tests=(f"{COLLECTIONS}test_gateways_that_count_at_once_lose_nothing_and_double_nothing",),
     ),
 )

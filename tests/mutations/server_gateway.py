@@ -119,4 +119,15 @@ MUTANTS = (
         'is_answering = not getattr(self.cycle, "response_complete", True)', "is_answering = False",
         "test_limits.py::test_a_request_that_is_sent_behind_another_is_not_cut_off_while_it_is_answered",
     ),
+    seeded(
+        "anybody may send reports to any collection", "collections",
+        "if collection is not None and collection.is_public and not who.has_key:",
+        "if collection is not None and not who.has_key:",
+        "test_collections.py::test_who_may_send_is_what_the_file_says",
+    ),
+    seeded(
+        "everybody with a key reads estimates", "collections", "if who.principal.name not in found.readers:",
+        "if not who.principal.name:",
+        "test_collections.py::test_readers_see_estimates_and_nobody_else_does",
+    ),
 )  # fmt: skip

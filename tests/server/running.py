@@ -18,6 +18,7 @@ import pyarrow.csv as pc
 from tests.ending import AT_END
 
 from sfumato.ledger.locations import open_ledger
+from sfumato.local import DirectEncoding, Rappor, save_protocol
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.server.config import load_curator
 from sfumato.server.gateway.access import Gateway
@@ -55,6 +56,15 @@ policy = "visits.toml"
 budget = {{ epsilon = 1_000, delta = "1e-3" }}
 declared_rows = 600
 second_person = true
+
+[collections.drinks]
+protocol = "drinks.json"
+readers = [{readers}]
+
+[collections.votes]
+protocol = "votes.json"
+public = true
+readers = ["ann"]
 """
 
 CLINIC = """\
@@ -111,6 +121,12 @@ GRANTS = {
     "aude": (Grant("clinic", Role.AUDITOR), Grant("visits", Role.AUDITOR)),
     "cem": (),
 }
+PROTOCOLS = {
+    "drinks": DirectEncoding(["tea", "coffee", "water"], epsilon=1),
+    "votes": Rappor(bits=16, hashes=2, cohorts=4, f="1/2", p="1/2", q="3/4"),
+}
+"""What is collected of devices: to `drinks` people with keys send, to `votes` anybody."""
+
 ACCOUNTS = sorted({grant.account for grants in GRANTS.values() for grant in grants if grant.account})
 COUNT = "SELECT sex, COUNT(*) AS n FROM clinic GROUP BY sex"
 
@@ -131,8 +147,11 @@ def write_files(folder, *, quantum=0, limits=""):
     for name, columns, policy in (("clinic", clinic, CLINIC), ("visits", visits, VISITS)):
         pc.write_csv(pa.table(columns), folder / f"{name}.csv")
         (folder / f"{name}.toml").write_text(policy, "utf-8")
+    for name, protocol in PROTOCOLS.items():
+        save_protocol(protocol, folder / f"{name}.json")
+    readers = ", ".join(f'"{name}"' for name in GRANTS)
     config = folder / "curator.toml"
-    config.write_text(CURATOR.format(quantum=quantum, limits=limits), "utf-8")
+    config.write_text(CURATOR.format(quantum=quantum, limits=limits, readers=readers), "utf-8")
     return config
 
 

@@ -1,5 +1,6 @@
 """`curator.toml` is read exactly, refused with the place of what is wrong, and documented entry by entry."""
 
+import json
 import re
 
 import pytest
@@ -8,11 +9,13 @@ from tests.meta.repository import ROOT
 
 from sfumato.errors import ParameterError, PolicyError
 from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
+from sfumato.local import CountMeanSketch, DirectEncoding, save_protocol
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.server.config import CuratorEntry, load_curator
 
 DATASET = '[datasets.people]\npolicy = "people.toml"\nbudget = { epsilon = 1 }\n'
+TOO_MANY = CountMeanSketch(4, epsilon=4, hashes=2_048, width=1_024)
 PAGE = ROOT / "docs" / "how-to" / "server" / "curator-file.md"
 
 
@@ -35,6 +38,29 @@ def refused(load, text, match, *, dataset=DATASET):
 
 
 # What it says
+
+
+def test_a_collection_has_a_protocol_in_a_file(load, tmp_path):
+    protocol = DirectEncoding(["tea", "coffee"], epsilon=1)
+    save_protocol(protocol, tmp_path / "drinks.json")
+    found = load('[collections.drinks]\nprotocol = "drinks.json"\nreaders = ["ann"]').collections["drinks"]
+    assert (found.name, found.protocol, found.is_public) == ("drinks", protocol, False)
+    assert found.readers == {"ann"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "match"),
+    [
+        ("drinks", None, "must be a file that can be read"),
+        ("drinks", "{}", "must be a JSON object"),
+        ("drinks", TOO_MANY.to_json(), "at most 1,048,576 counts"),
+        ("a/b", DirectEncoding(2, epsilon=1).to_json(), "must have a name"),
+    ],
+)
+def test_a_collection_that_cannot_be_served_is_refused_at_the_start(load, tmp_path, name, content, match):
+    if content is not None:
+        (tmp_path / "p.json").write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+    refused(load, f'[collections."{name}"]\nprotocol = "p.json"', match)
 
 
 def test_a_file_with_one_dataset_is_enough(load, tmp_path):
@@ -221,7 +247,7 @@ def entries(model, prefix=""):
         inner = next((one for one in kinds if issubclass(one, BaseModel)), None)
         if inner is None:
             yield prefix + name
-        elif name in {"datasets", "providers"}:
+        elif name in {"datasets", "providers", "collections"}:
             yield from entries(inner, f"{name}.NAME.")
         else:
             yield from entries(inner, f"{prefix}{name}.")

@@ -14,9 +14,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final
 
-import pyarrow as pa
-from pyarrow import parquet
-
 from sfumato.errors import ParameterError
 from sfumato.local.core.aggregator import Aggregator
 from sfumato.local.core.protocol import FORMAT, LocalProtocol
@@ -226,10 +223,16 @@ def _json_column(file: Path, column: str) -> Iterator[list[Any]]:
     """A line without the column, or that is no JSON object, is None: it may come from anyone."""
     with file.open(encoding="utf-8", errors="replace") as opened:
         while lines := list(islice(opened, _BLOCK)):
-            yield [_json_value(line, column) for line in lines]
+            yield [cell_of_line(line, column) for line in lines]
 
 
-def _json_value(line: str, column: str) -> Any:
+def cell_of_line(line: str | bytes, column: str = REPORT) -> Any:
+    """What a line of NDJSON has in a column; None for a line without it, or that is no JSON object.
+
+    Example:
+        >>> cell_of_line('{"report": "AWFiY2R4"}'), cell_of_line(b"nonsense")
+        ('AWFiY2R4', None)
+    """
     try:
         held = json.loads(line)
     except (ValueError, RecursionError):
@@ -238,6 +241,9 @@ def _json_value(line: str, column: str) -> Any:
 
 
 def _parquet_column(file: Path, column: str) -> Iterator[list[Any]]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
     try:
         opened = parquet.ParquetFile(file)
     except pa.ArrowInvalid:
@@ -254,6 +260,9 @@ def _require(column: str, columns: Iterable[str], file: Path) -> None:
 
 
 def _write_parquet(file: Path, batches: Iterable[Reports]) -> int:
+    import pyarrow as pa
+    from pyarrow import parquet
+
     written = 0
     schema = pa.schema([(REPORT, pa.binary())])
     with parquet.ParquetWriter(file, schema) as writer:

@@ -7,6 +7,7 @@ passwords; `Curator` does not show them.
 import os
 import re
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import ip_address
 from pathlib import Path
@@ -16,6 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sfumato.errors import ParameterError, PolicyError, SfumatoError
 from sfumato.ledger.core.windows import CalendarWindow, RollingWindow, Window
+from sfumato.local.core.protocol import LocalProtocol
+from sfumato.local.files import load_protocol
 from sfumato.numeric.rationals import exact
 from sfumato.privacy.budgets import ZCDP, Budget
 from sfumato.privacy.formats import parse_toml
@@ -25,7 +28,9 @@ from sfumato.server.providers import ProviderEntry, declared_providers, public_u
 Number = str | int | float
 _LONGEST_NAME: Final = 60
 _NAME: Final = re.compile(rf"[\w.@:+-]{{1,{_LONGEST_NAME}}}")
-"""The name of a dataset, which begins the names of files."""
+"""The name of a dataset, which begins the names of files, or of a collection."""
+
+_MOST_CELLS: Final = 1 << 20
 
 
 class _Entry(BaseModel):
@@ -89,6 +94,14 @@ class DatasetEntry(_Entry):
     second_person: bool = False
 
 
+class CollectionEntry(_Entry):
+    """`[collections.drinks]`: randomized reports that devices send."""
+
+    protocol: str
+    public: bool = False
+    readers: list[str] = []
+
+
 class TLSEntry(_Entry):
     """`[tls]`: the certificate and its key, as files in PEM."""
 
@@ -135,6 +148,7 @@ class CuratorEntry(_Entry):
     limits: LimitsEntry = LimitsEntry()
     work: WorkEntry = WorkEntry()
     datasets: dict[str, DatasetEntry] = {}
+    collections: dict[str, CollectionEntry] = {}
 
 
 class Dataset:
@@ -156,6 +170,42 @@ class Dataset:
         self.engine, self.engine_options = entry.engine, entry.engine_options
         self.declared_rows = entry.declared_rows
         self.owners_may_ask, self.second_person = entry.owners_may_ask, entry.second_person
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """Randomized reports of one protocol, which a curator collects.
+
+    Attributes:
+        name: Its name, in addresses.
+        protocol: What devices and curator agreed on.
+        is_public: Whether anybody may send reports, without an API key.
+        readers: The people who may read the estimates.
+    """
+
+    name: str
+    protocol: LocalProtocol
+    is_public: bool
+    readers: frozenset[str]
+
+    @classmethod
+    def declared(cls, name: str, entry: CollectionEntry, folder: Path) -> "Collection":
+        """The collection that the file declares.
+
+        Raises:
+            PolicyError: Its name is none, or its file holds no protocol, or one that counts too much.
+        """
+        _check_name("collections", name)
+        place = f"collections.{name}.protocol"
+        try:
+            protocol = load_protocol(folder / entry.protocol)
+        except ParameterError as error:
+            raise PolicyError(place, error.requirement) from None
+        if protocol.cells > _MOST_CELLS:
+            raise PolicyError(
+                place, f"must keep at most {_MOST_CELLS:,} counts, as each batch is written with all of them"
+            )
+        return cls(name, protocol, entry.public, frozenset(entry.readers))
 
 
 class Curator:
@@ -183,10 +233,9 @@ class Curator:
             if not file.is_file():
                 raise PolicyError("tls", f"must name existing files; {file} is none")
         for name in entry.datasets:
-            if not _NAME.fullmatch(name) or "sfk_" in name:
-                requirement = "must have a name of at most 60 letters, digits or _.@:+-, which grants and acts can hold"
-                raise PolicyError(f"datasets.{name[:_LONGEST_NAME]!r}", requirement)
+            _check_name("datasets", name)
         self.datasets = {name: Dataset(name, own, folder) for name, own in entry.datasets.items()}
+        self.collections = {name: Collection.declared(name, own, folder) for name, own in entry.collections.items()}
         self.public_url = None if entry.public_url is None else public_url(entry.public_url)
         self.providers = declared_providers(entry.providers, folder, self.datasets, self.public_url)
         if self.tls is None and not self.insecure and not self.is_loopback:
@@ -273,6 +322,12 @@ def load_curator(path: str | os.PathLike[str]) -> Curator:
         first = error.errors(include_url=False)[0]
         raise PolicyError(".".join(map(str, first["loc"])) or "the top", first["msg"]) from None
     return Curator(entry, file.parent.absolute())
+
+
+def _check_name(kind: str, name: str) -> None:
+    if not _NAME.fullmatch(name) or "sfk_" in name:
+        requirement = "must have a name of at most 60 letters, digits or _.@:+-, which grants and acts can hold"
+        raise PolicyError(f"{kind}.{name[:_LONGEST_NAME]!r}", requirement)
 
 
 def _address(text: str) -> tuple[str, int]:

@@ -57,6 +57,10 @@ MATRIX = {
     ("DELETE", "/v1/keys/{key}"): (Action.MANAGE_KEYS, None),
     ("GET", "/v1/acts"): (Action.READ_ACTS, None),
     ("GET", "/v1/acts/verify"): (Action.READ_ACTS, None),
+    ("GET", "/v1/collections"): (Action.READ_COLLECTIONS, None),
+    ("GET", "/v1/collections/{collection}"): (Action.READ_COLLECTIONS, None),
+    ("POST", "/v1/collections/{collection}/reports"): (Action.SEND_REPORTS, None),
+    ("GET", "/v1/collections/{collection}/estimate"): (Action.READ_ESTIMATES, None),
 }  # fmt: skip
 """What each route is, and a body for it."""
 
@@ -70,7 +74,7 @@ HIDDEN = {"{approval}", "{question}", "{release}", "{key}"}
 def address(path):
     values = {
         "dataset": DATASET, "path": "opened", "approval": "none", "question": "none", "release": "none", "key": "none",
-        "name": "added",
+        "name": "added", "collection": "drinks",
     }  # fmt: skip
     found = path.removeprefix("/v1").format(**values)
     return found + {"/releases": f"?dataset={DATASET}"}.get(found, "?role=auditor" if "/grants/" in found else "")

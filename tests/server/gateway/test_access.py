@@ -15,6 +15,9 @@ WRONG = [
 ]  # fmt: skip
 
 
+BATCH = {"Idempotency-Key": "a batch of no reports", "Content-Type": "application/octet-stream"}
+
+
 def asked(client, method="GET", path="/me", **options):
     return client.request(method, path, **options)
 
@@ -117,6 +120,13 @@ REQUESTS = [
     ("aude", "GET", "/acts/verify", {}, "read_acts", "done"),
     ("ann", "GET", "/metrics", {}, "read_metrics", "refused"),
     ("admin", "GET", "/metrics", {}, "read_metrics", "done"),
+    ("cem", "GET", "/collections", {}, "read_collections", "done"),
+    ("cem", "GET", "/collections/nothing", {}, "read_collections", "refused"),
+    (None, "GET", "/collections/votes", {}, "read_collections", "done"),
+    (None, "GET", "/collections/drinks", {}, "sign_in", "refused"),
+    (None, "POST", "/collections/votes/reports", {"headers": BATCH}, "send_reports", "done"),
+    ("cem", "POST", "/collections/drinks/reports", {"headers": BATCH}, "send_reports", "done"),
+    ("cem", "GET", "/collections/votes/estimate", {}, "read_estimates", "refused"),
 ]
 
 
@@ -171,6 +181,7 @@ def test_the_scope_of_a_key_is_asked_for(beside, scope):
         KeyScope.ESTIMATE: ("POST", "/datasets/clinic/estimate", {"json": {"sql": COUNT, "epsilon": 1}}),
         KeyScope.ASK: ("POST", "/datasets/clinic/ask", {"json": {"sql": COUNT, "epsilon": 1}}),
         KeyScope.MANAGE: ("POST", "/keys", {"json": {"scopes": [str(scope)]}}),
+        KeyScope.REPORT: ("POST", "/collections/drinks/reports", {"headers": BATCH}),
     }
     with beside.client(token=token) as client:
         answers = {one: client.request(method, path, **rest) for one, (method, path, rest) in wanted.items()}

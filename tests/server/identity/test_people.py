@@ -9,7 +9,7 @@ from sfumato.server.identity.people import RIGHTS, Action, Directory, Grant, Key
 
 WORDS = {
     "nobody": "sign_in overrun",
-    "everybody": "read_self sign_out manage_own_keys",
+    "everybody": "read_self sign_out manage_own_keys read_collections send_reports read_estimates",
     "any role": "read_schema",
     "analyst": "read_relations estimate ask read_own_releases read_own_account",
     "owner": (
@@ -22,6 +22,7 @@ WORDS = {
 SCOPES = {
     "ask": "ask",
     "estimate": "estimate",
+    "report": "send_reports",
     "manage": (
         "manage_own_keys open_account change_budget close_account publish_version acknowledge decide grant_roles"
         " grant_owner manage_people manage_keys"

@@ -29,9 +29,10 @@ from sfumato.server.gateway.problems import TooFastError
 from sfumato.server.gateway.waiting import Waiting
 from sfumato.server.identity.acts import Act, ActLog, ActOutcome
 from sfumato.server.identity.approvals import Approvals
+from sfumato.server.identity.collections import Collections
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.keys import ApiKeys
-from sfumato.server.identity.people import Action, Directory, Principal
+from sfumato.server.identity.people import Action, Directory, KeyScope, Principal
 from sfumato.server.identity.questions import Questions
 from sfumato.server.identity.releases import ReleaseRegistry
 
@@ -39,10 +40,11 @@ _READS: Final = frozenset(
     {
         Action.READ_SELF, Action.READ_SCHEMA, Action.READ_RELATIONS, Action.ESTIMATE, Action.ASK,
         Action.READ_OWN_RELEASES, Action.READ_OWN_ACCOUNT, Action.READ_ACCOUNTS, Action.READ_PEOPLE,
-        Action.READ_EVERYBODY, Action.READ_ACTS, Action.READ_METRICS,
+        Action.READ_EVERYBODY, Action.READ_ACTS, Action.READ_METRICS, Action.READ_COLLECTIONS, Action.SEND_REPORTS,
+        Action.READ_ESTIMATES,
     }
 )  # fmt: skip
-"""Acts that change nothing but the ledger, which keeps a record of its own: nobody waits until they are written."""
+"""Acts that change nothing but ledger or counts, which are kept by themselves: nobody waits until they are written."""
 
 _MAY_NOT: Final = (AccessError, TooFastError)
 
@@ -63,7 +65,7 @@ class Gateway:
         self.keys = ApiKeys(database, secret=curator.secret)
         self.acts = ActLog(database)
         self.approvals = Approvals(database)
-        self.releases = ReleaseRegistry(database)
+        self.releases, self.collections = ReleaseRegistry(database), Collections(database)
         self.rates, self.places = RequestRates(curator.limits), Places(curator.limits)
         self.metrics = Metrics(self.places)
         self.shown = Answers(self.datasets, ledger, self.releases, self.acts, curator.limits)
@@ -125,6 +127,20 @@ class Caller:
             raise
         self.gateway.rates.hit(f"person {found.name}")
         self.principal = found
+
+    @property
+    def has_key(self) -> bool:
+        """Whether they sent anything that may be an API key."""
+        return bool(self._token)
+
+    def stay_unnamed(self) -> None:
+        """Let them send reports to a public collection, and count the request; their address is not written.
+
+        Raises:
+            TooFastError: They ask too often.
+        """
+        self.gateway.rates.hit(f"address {self._host}")
+        self.principal = Principal(name="", scopes=frozenset({KeyScope.READ, KeyScope.REPORT}))
 
     @contextmanager
     def doing(self, action: Action, dataset: str | None = None, *, target: str = "") -> Iterator[Doing]:
@@ -208,6 +224,16 @@ def _target(text: str) -> str:
 class Guarded(APIRoute):
     """A route for people with a key: who they are is known before their request is read, and it leaves one act."""
 
+    def admit(self, who: Caller, request: Request) -> None:
+        """Find out who makes a request.
+
+        Raises:
+            NotAuthenticatedError: They sent no valid key.
+            TooFastError: They ask too often.
+        """
+        del request
+        who.sign_in()
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """What answers a request."""
         handle = super().get_route_handler()
@@ -217,7 +243,7 @@ class Guarded(APIRoute):
             host = request.client.host if request.client else ""
             who = Caller(request.app.state.gateway, "" if sent is None else sent.credentials, host)
             request.state.caller = who
-            await run_in_threadpool(who.sign_in)
+            await run_in_threadpool(self.admit, who, request)
             try:
                 return await handle(StrictRequest(request.scope, request.receive))
             except Exception:

@@ -20,7 +20,7 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
 from sfumato.server.config import Curator, load_curator
 from sfumato.server.dashboard.app import DefaultHeaders, add_dashboard
-from sfumato.server.gateway import accounts, asking, datasets, people, releases
+from sfumato.server.gateway import accounts, asking, collections, datasets, people, releases
 from sfumato.server.gateway.access import Anybody, Gateway, Guarded
 from sfumato.server.gateway.bodies import BoundedBodies
 from sfumato.server.gateway.limits import protocol
@@ -77,7 +77,7 @@ def metrics(who: Anybody) -> Response:
 
 ROUTERS: Final = (
     operations, guarded_operations, datasets.router, asking.router, asking.questions_router, accounts.router,
-    accounts.approvals_router, releases.router, people.router,
+    accounts.approvals_router, releases.router, people.router, collections.router, collections.door,
 )  # fmt: skip
 """All routes; docs/reference/rest.md lists them."""
 

@@ -68,6 +68,10 @@ class Metrics:
         self.problems = Counter(
             "sfumato_problems", "Problem documents by the class of the error.", ["error"], registry=self._registry
         )  # fmt: skip
+        self.reports = Counter(
+            "sfumato_reports", "Reports that came to collections, by what became of them.", ["collection", "outcome"],
+            registry=self._registry,
+        )  # fmt: skip
         under_way = Gauge("sfumato_queries_under_way", "Queries that are being answered.", registry=self._registry)
         under_way.set_function(places.count)
 

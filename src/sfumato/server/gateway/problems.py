@@ -84,6 +84,15 @@ class TooLargeError(SfumatoError):
         super().__init__(f"the body has more than {most:,} bytes; send less at once")
 
 
+class BatchUsedError(SfumatoError):
+    """The id of a batch was used for another batch."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "another batch came under this id, and this one was not counted; choose a new id for each batch"
+        )
+
+
 class ProblemDocument(BaseModel):
     """A problem document."""
 
@@ -107,6 +116,8 @@ def status_of(error: Exception) -> HTTPStatus:
         return HTTPStatus.TOO_MANY_REQUESTS
     if isinstance(error, TooLargeError):
         return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    if isinstance(error, BatchUsedError):
+        return HTTPStatus.CONFLICT
     known = (_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
     return next(known, HTTPStatus.INTERNAL_SERVER_ERROR)
 

@@ -40,6 +40,7 @@ class KeyScope(StrEnum):
     ESTIMATE = "estimate"
     READ = "read"
     MANAGE = "manage"
+    REPORT = "report"
 
 
 class Action(StrEnum):
@@ -70,6 +71,9 @@ class Action(StrEnum):
     READ_EVERYBODY = "read_everybody"
     READ_ACTS = "read_acts"
     READ_METRICS = "read_metrics"
+    READ_COLLECTIONS = "read_collections"
+    SEND_REPORTS = "send_reports"
+    READ_ESTIMATES = "read_estimates"
     OVERRUN = "overrun"
 
 
@@ -120,9 +124,12 @@ RIGHTS: Final[Mapping[Action, Right]] = MappingProxyType(
         Action.READ_EVERYBODY: Right(KeyScope.READ, is_for_admins=True),
         Action.READ_ACTS: Right(KeyScope.READ, frozenset({Role.AUDITOR, Role.OWNER}), is_for_admins=True),
         Action.READ_METRICS: Right(KeyScope.READ, is_for_admins=True),
+        Action.READ_COLLECTIONS: Right(KeyScope.READ, is_for_all=True),
+        Action.SEND_REPORTS: Right(KeyScope.REPORT, is_for_all=True),
+        Action.READ_ESTIMATES: Right(KeyScope.READ, is_for_all=True),
     }
 )
-"""Who may do what. Nobody may do what is not in it."""
+"""Who may do what. Nobody may do what is not in it; estimates of a collection have readers, whom its file names."""
 
 _ANSWERS: Final = frozenset({Action.ASK, Action.READ_OWN_RELEASES})
 """What shows answers: owners, who can make themselves analysts on anybody's account, may not unless they may ask."""

@@ -1,4 +1,4 @@
-"""The tables of a server's own database: people, grants, API keys, sessions, acts, approvals and releases.
+"""The tables of a server's own database: people, grants, API keys, sessions, acts, approvals, releases and counts.
 
 They are declared once for SQLite and PostgreSQL. Nothing here was computed from rows of people but the documents of
 releases, which are public to whoever may read them.
@@ -213,6 +213,25 @@ IDENTITIES: Final = Table(
     UniqueConstraint("person"),
 )
 """Which person a provider means: by issuer and subject alone, as names and addresses change hands."""
+
+COLLECTIONS: Final = Table(
+    "collection",
+    METADATA,
+    Column("name", Text, primary_key=True),
+    Column("protocol", Text, primary_key=True),
+    Column("snapshot", LargeBinary, nullable=False),
+)
+"""What was counted of reports, under each protocol that a collection had: counts, and never a report."""
+
+BATCHES: Final = Table(
+    "collection_batch",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("digest", Text, nullable=False),
+    Column("accepted", _NUMBER, nullable=False),
+    Column("refused", _NUMBER, nullable=False),
+)
+"""Batches of reports that were counted, so that none is twice: hashes alone; no moment, no sender, no address."""
 
 FLEETING: Final = (SESSIONS, ATTEMPTS)
 """What no backup has: whoever has signed in signs in again at the server that was restored."""

@@ -1,0 +1,161 @@
+"""Routes of collections: devices send randomized reports, and readers see estimates grow.
+
+A report costs its person what its protocol says, ε₀, and no less: reports come over HTTP, with moments and perhaps with
+keys, so nothing here hides them among those of others. What is read of the counts costs nothing more.
+"""
+
+import math
+from fractions import Fraction
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Header, Query, Request
+
+from sfumato.errors import ForbiddenError, NotFoundError, ParameterError
+from sfumato.local.core.protocol import LocalProtocol
+from sfumato.local.core.reports import HEADER_BYTES
+from sfumato.local.files import cell_of_line
+from sfumato.server.config import Collection
+from sfumato.server.gateway.access import Anybody, Caller, Guarded
+from sfumato.server.gateway.problems import BatchUsedError
+from sfumato.server.identity.people import Action
+
+BINARY: Final = "application/octet-stream"
+LINES: Final = "application/x-ndjson"
+COST: Final = "epsilon for each report: reports gathered over HTTP with keys or times are priced at ε₀"
+
+_BODY: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "description": "Reports one after the other, or a line of JSON with a report in base64 for each.",
+        "content": {
+            BINARY: {"schema": {"type": "string", "format": "binary"}},
+            LINES: {"schema": {"type": "string"}},
+        },
+    }
+}
+
+
+class ForDevices(Guarded):
+    """A route of a collection, which may be public: then whoever sends no key may use it, and stays unnamed."""
+
+    def admit(self, who: Caller, request: Request) -> None:
+        """Find out who makes a request, unless the collection is public and no key was sent."""
+        collection = who.gateway.curator.collections.get(request.path_params["collection"])
+        if collection is not None and collection.is_public and not who.has_key:
+            who.stay_unnamed()
+        else:
+            who.sign_in()
+
+
+router = APIRouter(prefix="/v1/collections", tags=["collections"], route_class=Guarded)
+door = APIRouter(prefix="/v1/collections", tags=["collections"], route_class=ForDevices)
+
+
+async def _body(request: Request) -> bytes:
+    """The body, which is no JSON."""
+    return await request.body()
+
+
+@router.get("")
+def collections(who: Anybody) -> list[dict[str, Any]]:
+    """The collections to which reports can be sent."""
+    with who.doing(Action.READ_COLLECTIONS):
+        return [_shown(who, each) for each in who.gateway.curator.collections.values()]
+
+
+@door.get("/{collection}")
+def collection(collection: str, who: Anybody) -> dict[str, Any]:
+    """A collection: its protocol, what a report costs its person, and how many reports there are."""
+    with who.doing(Action.READ_COLLECTIONS, target=collection):
+        found = _collection(who, collection)
+        return {**_shown(who, found), "protocol": found.protocol.to_json()}
+
+
+@door.post("/{collection}/reports", openapi_extra=_BODY)
+def send(
+    collection: str,
+    who: Anybody,
+    body: Annotated[bytes, Depends(_body)],
+    batch: Annotated[
+        str,
+        Header(
+            alias="Idempotency-Key", min_length=16, max_length=200,
+            description="The id of the batch: a text of at least 16 characters, chosen at random.",
+        ),
+    ],
+    content_type: Annotated[str, Header(alias="Content-Type", max_length=200)] = "",
+) -> dict[str, Any]:  # fmt: skip
+    """Count a batch of randomized reports, each by itself; a batch that is sent again counts once."""
+    with who.doing(Action.SEND_REPORTS, target=collection):
+        found = _collection(who, collection)
+        reports = _reports(found.protocol, body, content_type.partition(";")[0].strip().lower())
+        received = who.gateway.collections.receive(
+            found, reports, batch=batch, body=body, sender=who.principal.name
+        )  # fmt: skip
+        if received is None:
+            raise BatchUsedError
+        if not received.is_repeated:
+            who.gateway.metrics.reports.labels(found.name, "accepted").inc(received.accepted)
+            who.gateway.metrics.reports.labels(found.name, "refused").inc(received.refused)
+        return {"accepted": received.accepted, "refused": received.refused, "repeated": received.is_repeated}
+
+
+@router.get("/{collection}/estimate")
+def estimate(
+    collection: str,
+    who: Anybody,
+    candidate: Annotated[list[str] | None, Query(max_length=10_000, description="A value; all, without any.")] = None,
+    confidence: Annotated[
+        str, Query(max_length=100, description="How often an interval holds what it is of.")
+    ] = "0.95",
+) -> dict[str, Any]:
+    """What the reports say of the people, unbiased and with intervals, for readers of the collection."""
+    with who.doing(Action.READ_ESTIMATES, target=collection):
+        found = _collection(who, collection)
+        if who.principal.name not in found.readers:
+            raise ForbiddenError(str(Action.READ_ESTIMATES), "ask operators to name you among its readers")
+        chosen = None if candidate is None else [found.protocol.parse(text) for text in candidate]
+        if chosen is not None and None in chosen:
+            raise ParameterError("candidate", None, "must be a value of the protocol")
+        counted = who.gateway.collections.counted(found)
+        rows = counted.estimate(chosen, confidence).rows()
+        return {"collection": found.name, "reports": len(counted), "confidence": confidence, "estimates": rows}
+
+
+def _collection(who: Caller, name: str) -> Collection:
+    found = who.gateway.curator.collections.get(name)
+    if found is None:
+        raise NotFoundError("collection", name)
+    return found
+
+
+def _reports(protocol: LocalProtocol, body: bytes, kind: str) -> list[Any]:
+    """What a body holds, report by report; each that is none is left for the count to refuse.
+
+    Raises:
+        ParameterError: It is of no known type, or its reports cannot be told apart.
+    """
+    if kind == LINES:
+        return [cell_of_line(line) for line in body.removesuffix(b"\n").split(b"\n")] if body else []
+    if kind != BINARY:
+        raise ParameterError("Content-Type", kind, f"must be {BINARY} or {LINES}")
+    length = HEADER_BYTES + protocol.payload_bytes
+    if len(body) % length:
+        raise ParameterError("body", f"{len(body)} bytes", f"must be reports of {length} bytes each, and nothing else")
+    return [body[start : start + length] for start in range(0, len(body), length)]
+
+
+def _shown(who: Caller, found: Collection) -> dict[str, Any]:
+    """What a list of collections says of one; ε is rounded up."""
+    protocol, exact = found.protocol, found.protocol.realized_epsilon
+    epsilon = float(exact)
+    return {
+        "name": found.name,
+        "kind": protocol.kind,
+        "epsilon": epsilon if Fraction(epsilon) >= exact else math.nextafter(epsilon, math.inf),
+        "cost": COST,
+        "report_bytes": HEADER_BYTES + protocol.payload_bytes,
+        "public": found.is_public,
+        "may_read_estimates": who.principal.name in found.readers,
+        "reports": len(who.gateway.collections.counted(found)),
+    }

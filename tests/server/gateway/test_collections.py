@@ -1,0 +1,166 @@
+"""Devices send reports, each is counted or refused by itself, and readers see what they say of the people."""
+
+import json
+import time
+
+import pytest
+from tests.server.running import PROTOCOLS
+
+from sfumato.server.gateway.collections import BINARY, COST, LINES
+
+DRINKS, VOTES = PROTOCOLS["drinks"], PROTOCOLS["votes"]
+TEN_MEGABYTES = 10_000_000
+WRONG = "sfk_wrong"
+
+
+@pytest.fixture
+def batch():
+    """A new id of a batch each time."""
+    return lambda: {"Idempotency-Key": f"batch {time.perf_counter_ns()} of these tests"}
+
+
+def binary(protocol, values):
+    return b"".join(map(bytes, protocol.client().report_many(values)))
+
+
+def post(client, name, body, headers, *, kind=BINARY):
+    return client.post(f"/collections/{name}/reports", content=body, headers={"Content-Type": kind, **headers})
+
+
+def count(client, name):
+    return client.get(f"/collections/{name}").json()["reports"]
+
+
+def test_reports_are_counted_in_both_forms(beside, batch):
+    lines = "".join(f'{{"report": "{report.to_text()}"}}\n' for report in DRINKS.client().report_many(["tea"] * 3))
+    with beside.client("cem") as cem:
+        before = count(cem, "drinks")
+        answers = [
+            post(cem, "drinks", binary(DRINKS, ["tea", "water"]), batch()),
+            post(cem, "drinks", lines, batch(), kind=f"{LINES}; charset=utf-8"),
+            post(cem, "drinks", b"", batch()),
+            post(cem, "drinks", b"", batch(), kind=LINES),
+        ]
+        assert [answer.json() for answer in answers] == [
+            {"accepted": number, "refused": 0, "repeated": False} for number in (2, 3, 0, 0)
+        ]
+        assert count(cem, "drinks") == before + 5
+
+
+def test_a_batch_that_is_sent_again_counts_once_and_another_under_its_id_is_refused(beside, batch):
+    headers, body = batch(), binary(DRINKS, ["tea", "tea"])
+    with beside.client("cem") as cem:
+        before = count(cem, "drinks")
+        answers = [post(cem, "drinks", body, headers) for _ in range(3)]
+        assert [answer.json()["repeated"] for answer in answers] == [False, True, True]
+        other = post(cem, "drinks", body + body, headers)
+        assert (other.status_code, other.json()["error"]) == (409, "BatchUsedError")
+        assert count(cem, "drinks") == before + 2
+
+
+def test_a_hostile_report_is_refused_alone(beside, batch):
+    """Of a wrong length, of a cohort that there is none of, not a number, of another protocol, or very long."""
+    good = [report.to_text() for report in VOTES.client().report_many(["yes"] * 4)]
+    (report,) = VOTES.client().report_many(["yes"])
+    foreign = bytearray(bytes(report))
+    foreign[5] = 200  # of four cohorts
+    hostile = [
+        b'{"report": NaN}', b'{"report": 1e999}', b'{"report": null}', b'{"report": ["AQ=="]}', b"{", b"", b"\xff\xfe",
+        b'{"report": "AQ=="}', b"[" * 5_000, json.dumps({"report": "A" * 700_000}).encode(),
+        json.dumps({"report": type(report).from_bytes(bytes(foreign)).to_text()}).encode(),
+        json.dumps({"report": DRINKS.client().report("tea").to_text()}).encode(),
+    ]  # fmt: skip
+    lines = [json.dumps({"report": each}).encode() for each in good]
+    body = b"\n".join([*lines[:2], *hostile, *lines[2:]])
+    with beside.client() as nobody:
+        before = count(nobody, "votes")
+        answer = post(nobody, "votes", body, batch(), kind=LINES)
+        assert answer.json() == {"accepted": 4, "refused": len(hostile), "repeated": False}
+        too_large = post(nobody, "votes", b"x" * TEN_MEGABYTES, batch())
+        assert too_large.status_code == 413
+        assert count(nobody, "votes") == before + 4
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "name"),
+    [(b"x", BINARY, "body"), (b"{}", "application/json", "Content-Type"), (b"", "text/plain", "Content-Type")],
+)
+def test_a_body_whose_reports_cannot_be_told_apart_is_refused_whole(beside, batch, body, kind, name):
+    with beside.client("cem") as cem:
+        answer = post(cem, "drinks", body, batch(), kind=kind)
+    assert (answer.status_code, answer.json()["fields"]["name"]) == (422, name)
+
+
+@pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "short"}, {"Idempotency-Key": "x" * 201}])
+def test_a_batch_needs_an_id(beside, headers):
+    with beside.client("cem") as cem:
+        assert post(cem, "drinks", b"", headers).status_code == 422
+
+
+def test_a_collection_says_what_a_report_costs(beside):
+    with beside.client("ann") as ann, beside.client() as nobody:
+        listed = {each["name"]: each for each in ann.get("/collections").json()}
+        shown = nobody.get("/collections/votes").json()
+    assert set(listed) == {"drinks", "votes"}
+    assert shown["protocol"] == VOTES.to_json()
+    assert shown["cost"] == COST
+    assert 0 <= shown["epsilon"] - VOTES.realized_epsilon < 1e-9
+    assert shown["report_bytes"] == len(bytes(VOTES.client().report("yes")))
+    assert (listed["votes"]["may_read_estimates"], shown["may_read_estimates"]) == (True, False)
+
+
+def test_readers_see_estimates_and_nobody_else_does(beside, batch):
+    with beside.client("ann") as ann, beside.client("cem") as cem, beside.client() as nobody:
+        post(nobody, "votes", binary(VOTES, ["yes"] * 50), batch())
+        answer = ann.get("/collections/votes/estimate", params={"candidate": ["yes", "no"], "confidence": "0.9"}).json()
+        assert (answer["collection"], answer["confidence"]) == ("votes", "0.9")
+        assert answer["reports"] >= 50
+        assert len(answer["estimates"]) == 2
+        post(cem, "drinks", binary(DRINKS, ["tea"] * 50), batch())
+        drinks = ann.get("/collections/drinks/estimate").json()
+        assert [row["value"] for row in drinks["estimates"]] == ["tea", "coffee", "water"]
+        assert cem.get("/collections/votes/estimate").status_code == 403
+        assert nobody.get("/collections/votes/estimate").status_code == 401
+        for wrong in ({"confidence": "2"}, {"candidate": "wine"}):
+            assert ann.get("/collections/drinks/estimate", params=wrong).status_code == 422
+        assert ann.get("/collections/nothing/estimate").status_code == 404
+
+
+def test_who_may_send_is_what_the_file_says(beside, batch):
+    """Without a key to a public collection alone; a key that is wrong, or may not send, is refused at any."""
+    read_only = beside.gateway.keys.make("ann", name="no reports", scopes=["read"]).token
+    with beside.client() as nobody, beside.client(token=read_only) as reader, beside.client(token=WRONG) as wrong:
+        for client, statuses in ((nobody, (200, 401)), (reader, (403, 403)), (wrong, (401, 401))):
+            found = tuple(post(client, name, b"", batch()).status_code for name in ("votes", "drinks"))
+            assert found == statuses
+        assert nobody.get("/collections").status_code == 401
+        assert nobody.get("/collections/nothing").status_code == 401
+
+
+def test_whoever_has_no_key_is_limited_by_address_which_is_kept_nowhere(strict, batch, caplog, curator):
+    caplog.set_level("DEBUG")
+    gateway = strict(requests_per_minute=3)
+    with gateway.client() as nobody:
+        answers = [post(nobody, "votes", binary(VOTES, ["no"]), batch()).status_code for _ in range(5)]
+    assert answers == [200] * 3 + [429] * 2
+    lines = [record for record in caplog.records if record.name.startswith("sfumato")]
+    assert lines
+    assert "127.0.0.1" not in " ".join(f"{record.getMessage()} {vars(record)}" for record in lines)
+    gateway.acts()
+    state = curator.curator.state
+    assert not any(b"127.0.0.1" in file.read_bytes() for file in state.glob("server.db*"))
+
+
+def test_metrics_count_reports_and_hold_none(beside, batch):
+    with beside.client("cem") as cem, beside.client("admin") as admin:
+        headers, body = batch(), binary(DRINKS, ["tea"] * 7)
+        for _ in range(2):
+            post(cem, "drinks", body, headers)
+        text = admin.get("/metrics").text
+    (line,) = [
+        each
+        for each in text.splitlines()
+        if each.startswith('sfumato_reports_total{collection="drinks",outcome="accepted"')
+    ]
+    assert float(line.split()[-1]) % 1 == 0
+    assert "tea" not in text
