@@ -259,8 +259,10 @@ MUTANTS = (
             (
                 "server/identity/collections.py",
                 "            nothing = collection",
-                "            for word in ('COMMIT', 'BEGIN'):\n                connection.exec_driver_sql(word)\n"
-                "            nothing = collection",
+                (
+                    "            for word in ('COMMIT', 'BEGIN'):\n                connection.exec_driver_sql(word)\n"
+                    "            nothing = collection"
+                ),
             ),
         ),
         tests=(f"{COLLECTIONS}test_if_counts_cannot_be_written_the_batch_is_not_known",),
