@@ -34,6 +34,7 @@ SMALL = {
 """Files of fewer than 60 lines, with the reason."""
 
 FOR_ONE_SIBLING = {
+    "server/dashboard/collections.py": "pages of one subject, which the list of all pages imports",
     "accounting/renyi/selection.py": "one theorem with its proof",
     "engines/sql/expressions/dates.py": "calendar arithmetic, which no other function of values uses",
     "query/statistics/deviations.py": "one statistic a file; the registry lists it",

@@ -6,6 +6,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 from tests.server.dashboard.chromium import DESKTOP, PHONE, Screen, opened
+from tests.server.dashboard.test_collections import send
 from tests.server.openid import CLIENT, provided
 
 from sfumato.server.dashboard.visits import clients_of
@@ -222,6 +223,7 @@ def test_pages_fit_a_phone_in_german(screen, scheme):
     for name, path in {
         "home": "/", "console": "/datasets/clinic/query", "dataset": "/datasets/visits", "learn": "/learn",
         "log": "/log", "budgets": "/datasets/clinic/budgets", "keys": "/keys", "answers": "/releases",
+        "collections": "/collections", "collection": "/collections/drinks",
     }.items():  # fmt: skip
         ann.go(path)
         ann.looked_at(f"{name}_phone_{scheme}")
@@ -236,6 +238,23 @@ def test_the_playground_answers_anew_for_each_epsilon(screen):
     cem.page.wait_for_selector("text=At ε 0.02")
     cem.page.wait_for_selector("#game canvas")
     cem.looked_at("learn")
+
+
+def test_estimates_of_a_collection_grow_on_the_page(screen, beside):
+    send(beside, "drinks", ["tea"] * 50)
+    ann = screen("ann")
+    page = ann.page
+    ann.go("/")
+    page.click("nav >> text=Collections")
+    ann.looked_at("collections")
+    page.click("main >> text=drinks")
+    page.wait_for_selector("#grown .chart canvas")
+    ann.looked_at("collection")
+    before = page.inner_text("#grown p >> nth=0")
+    send(beside, "drinks", ["tea"] * 50)
+    page.evaluate("htmx.ajax('GET', location.pathname, {target: '#grown', select: '#grown', swap: 'outerHTML'})")
+    page.wait_for_function("(before) => document.querySelector('#grown p').innerText !== before", arg=before)
+    page.wait_for_selector("#grown .chart canvas")
 
 
 def test_everything_can_be_read_and_sent_without_scripts(screen):

@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sfumato.server.dashboard import (
     admin,
     budgets,
+    collections,
     console,
     home,
     learning,
@@ -56,7 +57,7 @@ async def favicon(request: Request) -> Response:
 
 ROUTERS: Final = (
     _files, signing_in.router, providers.router, home.router, budgets.router, console.router, results.router,
-    logs.router, admin.router, learning.router, registering.router,
+    logs.router, admin.router, learning.router, registering.router, collections.router,
 )  # fmt: skip
 """All pages."""
 
