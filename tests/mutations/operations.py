@@ -36,6 +36,17 @@ MUTANTS = (
         tests=(f"{GIVEN}test_a_file_of_keys_is_for_its_owner_alone",),
     ),
     Mutant(
+        name="a release whose cost nobody knows is a free one",
+        edits=(
+            (
+                "server/operations/restore.py",
+                'raise LedgerError(account, "was shown a release without a price; find out who changed the database")',
+                "continue",
+            ),
+        ),
+        tests=("tests/server/operations/test_restore.py::test_a_release_whose_cost_is_not_known_is_no_free_one",),
+    ),
+    Mutant(
         name="the ledger is copied before the database",
         edits=(
             ("server/operations/backup.py", "    acts = _database(curator, copies)\n", ""),

@@ -155,6 +155,19 @@ def write_files(folder, *, quantum=0, limits=""):
     return config
 
 
+def wait_until_ready(url):
+    """Wait until every dataset of a curator can be asked."""
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        try:
+            if httpx.get(f"{url}/v1/ready", timeout=SECONDS).status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.02)
+    raise TimeoutError("the curator did not start")
+
+
 class Running:
     """A curator whose processes run.
 
@@ -170,7 +183,7 @@ class Running:
         self._thread.start()
         try:
             self.curator = load_curator(self.config)
-            self._wait()
+            wait_until_ready(self.url)
             self.keys = self._make_people()
         except BaseException:
             self.stop()
@@ -189,17 +202,6 @@ class Running:
         return httpx.Client(
             base_url=f"{self.url}/v1", headers=headers_of(self.keys.get(person)), timeout=SECONDS, **options
         )
-
-    def _wait(self):
-        end = time.monotonic() + SECONDS
-        while time.monotonic() < end:
-            try:
-                if httpx.get(f"{self.url}/v1/ready", timeout=SECONDS).status_code == 200:
-                    return
-            except httpx.TransportError:
-                pass
-            time.sleep(0.02)
-        raise TimeoutError("the curator did not start")
 
     def _make_people(self):
         with open_ledger(self.curator.ledger, must_exist=True) as ledger:

@@ -43,6 +43,17 @@ def test_a_target_error_becomes_a_cost(visitor, fresh):
     assert "say how large the error may be" in page
 
 
+@pytest.mark.parametrize(
+    "number", ["9" * 5_000, "-1", "1e999999", "NaN", "١٢", "0x10", "1/0"], ids=lambda one: one[:10]
+)
+@pytest.mark.parametrize("field", ["epsilon", "target", "step"])
+def test_whatever_a_number_is_the_form_comes_back(visitor, beside, fresh, field, number):
+    before, way = spent(beside), {"epsilon": "epsilon", "target": "error", "step": "slider"}[field]
+    page = visitor("ann").post(QUERY, sql=fresh(), way=way, action="estimate", **{field: number})
+    assert page.status_code in {200, 422}
+    assert spent(beside) == before
+
+
 def test_run_spends_once_however_often_the_form_is_sent(visitor, beside, fresh):
     ann, before, form = (
         visitor("ann"),

@@ -40,4 +40,5 @@ def test_the_whole_page_comes_back_without_a_script(visitor):
     page = visitor("cem").post("/learn", step="0")
     assert "<html" in page.text
     assert "ε 0.02" in words(page)
-    assert visitor("cem").post("/learn", step="99").status_code == 422
+    for wrong in ("99", "", "x", "-1", "9" * 5_000):
+        assert visitor("cem").post("/learn", step=wrong).status_code == 422

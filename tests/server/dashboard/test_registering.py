@@ -46,6 +46,10 @@ def test_it_ends_in_a_policy_errors_and_a_dry_run(visitor, tmp_path):
         ({"high0": ""}, "must have numbers"),
         ({"low0": "200"}, "bounds"),
         ({"dataset": ""}, "dataset"),
+        ({"max_rows": "9" * 5_000}, "must be a whole number"),
+        ({"declared_rows": "9" * 5_000}, "must be a whole number"),
+        ({"high0": "9" * 5_000}, "bounds"),
+        ({"rows": "9" * 5_000, "unit": ""}, "There is no default"),
     ],
 )
 def test_what_is_missing_or_was_read_from_data_is_refused(visitor, changes, says):

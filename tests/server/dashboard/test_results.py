@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from dataclasses import replace
 from html import unescape
 
 import pytest
@@ -53,6 +54,16 @@ def test_a_workbook_has_no_formula(beside):
         sheet = opened.read("xl/worksheets/sheet1.xml")
         assert b"=SUM(A1)" in opened.read("xl/sharedStrings.xml")
     assert b"<f>" not in sheet
+
+
+def test_a_workbook_keeps_all_digits_of_whole_numbers(beside):
+    found = decode_release(
+        beside.client("ann").get(f"/releases/{asked(beside, 'SELECT COUNT(*) AS n FROM clinic')}").json()
+    )
+    ((estimate,),) = found.estimates
+    large = replace(found, estimates=((replace(estimate, value=2**53 + 1),),))
+    with zipfile.ZipFile(io.BytesIO(excel(large))) as opened:
+        assert str(2**53 + 1).encode() in opened.read("xl/sharedStrings.xml")
 
 
 def test_others_see_neither_answers_nor_files(visitor, beside, fresh):

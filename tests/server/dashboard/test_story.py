@@ -6,14 +6,12 @@ The dataset that the owner registers is served by a curator of its own, whose op
 import json
 import re
 import subprocess
-import time
 from threading import Event, Thread
 
-import httpx
 import pytest
 from playwright.sync_api import expect
 from tests.server.dashboard.chromium import Screen, opened
-from tests.server.running import SECONDS
+from tests.server.running import SECONDS, wait_until_ready
 
 from sfumato.ledger.locations import open_ledger
 from sfumato.privacy.events import PureEvent
@@ -81,17 +79,6 @@ class Served:
         self.url = supervisor.url
         self._thread = Thread(target=supervisor.run, kwargs={"ended": self._ended}, daemon=True)
         self._thread.start()
-
-    def wait(self):
-        end = time.monotonic() + SECONDS
-        while time.monotonic() < end:
-            try:
-                if httpx.get(f"{self.url}/v1/ready", timeout=SECONDS).status_code == 200:
-                    return
-            except httpx.TransportError:
-                pass
-            time.sleep(0.05)
-        raise TimeoutError("the curator did not start")
 
     def keys(self):
         """People, as an admin adds them by a command; the owner is one by then."""
@@ -197,7 +184,7 @@ def test_from_a_file_to_answers_and_their_limits(screen, beside, tmp_path):
     host, port = beside.address
     served = Served(tmp_path, register(screen(f"http://{host}:{port}", beside.keys["olga"]), tmp_path))
     try:
-        served.wait()
+        wait_until_ready(served.url)
         keys = served.keys()
         olga, ann = screen(served.url, keys["olga"]), screen(served.url, keys["ann"])
         give_share(olga, "ann", "1")

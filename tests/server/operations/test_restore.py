@@ -1,5 +1,6 @@
 """A restored ledger is refused until what was spent since is declared, and that is at least what was released."""
 
+import json
 import os
 import shutil
 import stat
@@ -18,6 +19,7 @@ from sfumato.server.config import load_curator
 from sfumato.server.identity.acts import ActLog
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.keys import ApiKeys
+from sfumato.server.identity.releases import ReleaseRegistry
 from sfumato.server.operations.backup import back_up
 from sfumato.server.operations.manifest import verified_manifest
 from sfumato.server.operations.restore import UnknownReleases, require_declared, restore, unknown_releases
@@ -93,6 +95,20 @@ def test_releases_that_the_ledger_never_charged_are_reported_with_their_cost(lat
         (found,) = unknown_releases(later.curator.database, ledger)
         assert found == UnknownReleases(account="people", count=3, cost=PureDP("0.5"))
         assert unknown_releases(f"sqlite:///{restored.database}", ledger) == ()
+
+
+def test_a_release_whose_cost_is_not_known_is_no_free_one(later, tmp_path):
+    restored = restore(tmp_path / "backup", tmp_path / "there")
+    document = json.dumps({"receipt": {"request": "r", "guarantee": {"type": "NoGuarantee"}}}).encode()
+    with closing(Database(later.curator.database)) as database:
+        ReleaseRegistry(database).keep(
+            document, dataset="people", account="people", principal="ann", question_hash="h", shown_key="s"
+        )
+    with (
+        open_ledger(restored.ledger, ignoring_checkpoint=True) as ledger,
+        pytest.raises(LedgerError, match="without a price"),
+    ):
+        unknown_releases(later.curator.database, ledger)
 
 
 def test_the_command_says_what_is_newer_and_declares_it(later, tmp_path):

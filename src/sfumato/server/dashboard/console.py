@@ -14,7 +14,7 @@ from sfumato.query.sql.parsing import FUNCTIONS
 from sfumato.server.dashboard.home import account_of
 from sfumato.server.dashboard.rendering import main_number, share
 from sfumato.server.dashboard.results import shown_release
-from sfumato.server.dashboard.visits import Here, Page, Visit, built
+from sfumato.server.dashboard.visits import Here, Page, Visit, built, whole
 from sfumato.server.gateway import accounts, asking, datasets
 from sfumato.server.gateway.answering import Ask
 from sfumato.server.identity.people import Action
@@ -171,10 +171,10 @@ def written(name: str) -> str:
 
 def _wanted(visit: Visit) -> Wanted:
     form, way = visit.form, visit.form.get("way", "slider")
-    step = form.get("step", "")
+    step = whole(form.get("step", ""), len(STEPS) - 1)
     return Wanted(
         text=form.get("sql", ""), way=way if way in {"slider", "epsilon", "error"} else "slider",
-        step=int(step) if step.isdecimal() and int(step) < len(STEPS) else _FIRST_STEP,
+        step=_FIRST_STEP if step is None else step,
         epsilon=form.get("epsilon", "").strip() or "0.1", target=form.get("target", "").strip(),
         column=form.get("column", "").strip(), key=form.get("key", "")[:100] or random_bytes(16).hex(),
     )  # fmt: skip

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from sfumato.errors import ParameterError
 from sfumato.mechanisms.additive.laplace import Laplace
 from sfumato.numeric.rationals import exact
-from sfumato.server.dashboard.visits import Here, Page
+from sfumato.server.dashboard.visits import Here, Page, whole
 
 router = APIRouter(route_class=Page, include_in_schema=False)
 
@@ -36,13 +36,13 @@ def learn(visit: Here) -> Response:
 @router.post("/learn")
 def play(visit: Here) -> Response:
     """The playground at another ε: the same query, asked again and again."""
-    step = visit.form.get("step", "")
-    if not step.isdecimal() or int(step) >= len(STEPS):
-        raise ParameterError("step", step, f"must be 0 to {len(STEPS) - 1}")
-    game = _game(int(step))
+    step = whole(visit.form.get("step", ""), len(STEPS) - 1)
+    if step is None:
+        raise ParameterError("step", visit.form.get("step", "")[:20], f"must be 0 to {len(STEPS) - 1}")
+    game = _game(step)
     if visit.is_partial:
         return visit.page("parts/game.html", game=game)
-    return visit.page("learn.html", words=WORDS, step=int(step), steps=STEPS, game=game)
+    return visit.page("learn.html", words=WORDS, step=step, steps=STEPS, game=game)
 
 
 def _game(step: int) -> dict[str, object]:

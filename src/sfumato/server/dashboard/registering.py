@@ -22,7 +22,7 @@ from sfumato.numeric.rationals import exact
 from sfumato.query.policy.file import load_policy
 from sfumato.query.policy.policy import Policy
 from sfumato.server.dashboard.results import shown_release
-from sfumato.server.dashboard.visits import Here, Page, Visit
+from sfumato.server.dashboard.visits import Here, Page, Visit, whole
 from sfumato.server.identity.people import Action, Role
 from sfumato.session.asking.planning import Planning
 from sfumato.session.asking.view import AccountView, relations_of
@@ -40,6 +40,7 @@ ORIGINS: Final = ("law", "experts", "documents", "data")
 
 _ROWS: Final = 5
 _MOST_ROWS: Final = 60
+_MOST_COUNTED: Final = 10**12
 _PARTS: Final = 10
 _PLAIN: Final = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -142,8 +143,8 @@ def _text(value: str) -> str:
 
 
 def _columns(visit: Visit) -> list[Typed]:
-    count = visit.form.get("rows", "")
-    rows = min(int(count) if count.isdecimal() else _ROWS, _MOST_ROWS)
+    typed = whole(visit.form.get("rows", ""), _MOST_ROWS)
+    rows = _ROWS if typed is None else typed
     rows += _ROWS if visit.form.get("action") == "more" else 0
     return [
         Typed(
@@ -231,9 +232,11 @@ def _needed(visit: Visit, name: str) -> str:
 
 def _count(visit: Visit, name: str) -> int:
     value = _needed(visit, name)
-    if not value.isdecimal() or not int(value):
-        raise ParameterError(name, value, "must be a whole number from 1 on, from public knowledge")
-    return int(value)
+    count = whole(value, _MOST_COUNTED)
+    if not count:
+        requirement = f"must be a whole number from 1 to {_MOST_COUNTED:,}, from public knowledge"
+        raise ParameterError(name, value[:30], requirement)
+    return count
 
 
 def _require(visit: Visit) -> None:

@@ -106,7 +106,8 @@ def _write(sheet: Any, line: int, place: int, value: Any) -> None:
         sheet.write_boolean(line, place, value)
         return
     with suppress(TypeError, ValueError, OverflowError):
-        if not isinstance(value, str) and math.isfinite(float(value)):
+        is_exact = not isinstance(value, int) or float(value) == value  # of other whole numbers digits would be lost
+        if not isinstance(value, str) and is_exact and math.isfinite(float(value)):
             sheet.write_number(line, place, float(value))
             return
     sheet.write_string(line, place, str(value))

@@ -237,6 +237,17 @@ def built(model: type[_Model], **values: Any) -> _Model:
         raise ParameterError(".".join(map(str, first["loc"])), None, f"must be otherwise: {first['msg']}") from None
 
 
+def whole(text: str, most: int) -> int | None:
+    """The whole number that a field says; None if it says none, or a larger one.
+
+    Example:
+        >>> [whole(text, 99) for text in ("7", "-7", "7.0", "", "100", "9" * 9_999)]
+        [7, None, None, None, None, None]
+    """
+    is_short = len(text) <= len(str(most)) and text.isascii() and text.isdecimal()
+    return int(text) if is_short and int(text) <= most else None
+
+
 class Page(APIRoute):
     """A route that shows pages: who looks is known before it runs, and its errors are pages too."""
 

@@ -19,7 +19,7 @@ from typing import Final
 
 from sqlalchemy import select
 
-from sfumato.errors import ParameterError
+from sfumato.errors import LedgerError, ParameterError
 from sfumato.ledger.core.entry import Reserved, Shared
 from sfumato.ledger.keeping.files import locked, synced
 from sfumato.ledger.ledger import Ledger
@@ -139,6 +139,9 @@ def unknown_releases(database: str, ledger: Ledger) -> tuple[UnknownReleases, ..
     Args:
         database: Where the database is.
         ledger: The ledger that was restored.
+
+    Raises:
+        LedgerError: The cost of one is not known.
     """
     known = {entry.request for entry in ledger.entries() if isinstance(entry, Reserved | Shared)}
     counted = Counter[str]()
@@ -147,10 +150,13 @@ def unknown_releases(database: str, ledger: Ledger) -> tuple[UnknownReleases, ..
         for account, document in connection.execute(select(RELEASES.c.account, RELEASES.c.document)):
             receipt = json.loads(document)["receipt"]
             cost = decode_guarantee(receipt["guarantee"])
-            if receipt["request"] not in known and isinstance(cost, PureDP | ApproxDP):
-                counted[account] += 1
-                # All queries of a batch have one request, and each of their receipts says what the batch cost.
-                costs.setdefault(account, {})[receipt["request"]] = cost
+            if receipt["request"] in known:
+                continue
+            if not isinstance(cost, PureDP | ApproxDP):
+                raise LedgerError(account, "was shown a release without a price; find out who changed the database")
+            counted[account] += 1
+            # All queries of a batch have one request, and each of their receipts says what the batch cost.
+            costs.setdefault(account, {})[receipt["request"]] = cost
     return tuple(
         UnknownReleases(
             account=account,
