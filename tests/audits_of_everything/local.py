@@ -7,6 +7,7 @@ from tests.audits_of_everything.judging import Case
 
 from sfumato.local import (
     BasicRappor,
+    BucketBits,
     CountMeanSketch,
     DirectEncoding,
     DuchiMean,
@@ -93,6 +94,7 @@ CASES = {type(oracle).__name__: client(oracle) for oracle in ORACLES} | {
     "LongitudinalDirect, three reports": of_a_device(OF_TWO, pair=(0, 1), reports=3, claim=OF_TWO.lifetime_epsilon),
     "LongitudinalHashing": agreeing(LongitudinalHashing(9, epsilon=2, permanent_epsilon=3)),
     "LongitudinalSymmetricUnary": client(LongitudinalSymmetricUnary(3, epsilon=2, permanent_epsilon=3)),
+    "BucketBits": client(BucketBits(3, epsilon=2, sampled=2)),
     "LongitudinalUnary": client(LongitudinalUnary(3, epsilon=2, permanent_epsilon=3)),
     "BasicRappor": client(BasicRappor(3, f="0.5", p="0.125", q="0.875")),
     "CountMeanSketch": client(CountMeanSketch(8, epsilon=2, hashes=2, width=4), pair=(0, 2)),

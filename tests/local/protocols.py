@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from sfumato.local import (
     BasicRappor,
+    BucketBits,
     CountMeanSketch,
     DirectEncoding,
     Domain,
@@ -75,7 +76,10 @@ REMEMBERING = {
     for kind in (LongitudinalDirect, LongitudinalSymmetricUnary, LongitudinalUnary)
     for size in (2, 3)
 }
-HASHED = {"LongitudinalHashing of 9": LongitudinalHashing(9, epsilon=1, permanent_epsilon=2)}
+HASHED = {
+    "LongitudinalHashing of 9": LongitudinalHashing(9, epsilon=1, permanent_epsilon=2),
+    "BucketBits of 9": BucketBits(9, epsilon=1, sampled=3),
+}
 ORACLES = tried(KINDS) | BASIC | REMEMBERING | tried([TinyHashing], sizes=(2, 4), epsilons=("0.25", "1"))
 """Frequency oracles whose payloads can be counted, and whose supports have exact probabilities."""
 

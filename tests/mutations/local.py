@@ -433,4 +433,15 @@ MUTANTS = (
         ),
         tests=("tests/local/hitters/test_tree.py",),
     ),
+    Mutant(
+        name="the bit of a sampled bucket is never flipped",
+        edits=(
+            (
+                "local/longitudinal/buckets.py",
+                "bits[known, remembered[known]] = bernoulli(held, len(known))",
+                "bits[known, remembered[known]] = True",
+            ),
+        ),
+        tests=("tests/local/longitudinal/test_buckets.py",),
+    ),
 )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sfumato.local.frequency.unary import OptimizedUnaryEncoding, SymmetricUnaryEncoding
     from sfumato.local.hitters.prefixes import HitterAggregator, PrefixSearch
     from sfumato.local.hitters.tree import TreeAggregator, TreeSearch
+    from sfumato.local.longitudinal.buckets import BucketBits
     from sfumato.local.longitudinal.direct import LongitudinalDirect, LongitudinalHashing
     from sfumato.local.longitudinal.memory import LongitudinalOracle, MemoryClient
     from sfumato.local.longitudinal.unary import LongitudinalSymmetricUnary, LongitudinalUnary
@@ -49,6 +50,7 @@ _HOMES = {
     "Aggregator": "core.aggregator",
     "Association": "rappor.association",
     "BasicRappor": "rappor.basic",
+    "BucketBits": "longitudinal.buckets",
     "CountMeanSketch": "sketches.count_mean",
     "DEPLOYMENTS": "devices.deployments",
     "Deployment": "devices.deployments",
@@ -121,6 +123,7 @@ __all__ = [
     "Aggregator",
     "Association",
     "BasicRappor",
+    "BucketBits",
     "CountMeanSketch",
     "Deployment",
     "DeviceBudget",

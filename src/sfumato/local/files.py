@@ -25,6 +25,7 @@ REPORT: Final = "report"
 
 _HOMES: Final[Mapping[str, str]] = {
     "basic_rappor": "rappor.basic.BasicRappor",
+    "bucket_bits": "longitudinal.buckets.BucketBits",
     "count_mean_sketch": "sketches.count_mean.CountMeanSketch",
     "direct": "frequency.direct.DirectEncoding",
     "duchi_mean": "means.mean.DuchiMean",
