@@ -80,8 +80,8 @@ MUTANTS = (
         edits=(
             (
                 "server/operations/restore.py",
-                'if receipt["request"] not in known and',
-                'if receipt["request"] in known and',
+                'if receipt["request"] in known:',
+                'if receipt["request"] not in known:',
             ),
         ),
         tests=(f"{RESTORE}test_releases_that_the_ledger_never_charged_are_reported_with_their_cost",),
@@ -167,6 +167,14 @@ MUTANTS = (
         ),
         tests=(
             "tests/server/work/test_channel.py::test_a_worker_of_another_version_lets_nobody_in_and_nothing_is_charged",
+        ),
+    ),
+    Mutant(
+        name="a connection that is accepted as a gateway ends asks on and on",
+        edits=(("server/gateway/limits.py", "            if is_ending():\n", "            if False:\n"),),
+        tests=(
+            "tests/server/gateway/test_limits.py"
+            "::test_a_connection_that_is_accepted_as_the_server_ends_has_one_response",
         ),
     ),
 )

@@ -186,3 +186,23 @@ def test_a_request_that_is_sent_behind_another_is_not_cut_off_while_it_is_answer
         while more := connection.recv(65_536):
             said += more
     assert said.count(b"HTTP/1.1 200 ") == 2
+
+
+def test_a_connection_that_is_accepted_as_the_server_ends_has_one_response(strict, monkeypatch):
+    """What uvicorn tells connections, it tells those that there are; one that comes in that moment would ask on."""
+    beside = strict()
+
+    async def does_not_end_yet(_):
+        return False
+
+    with monkeypatch.context() as patched, socket.create_connection(beside.address, timeout=10) as connection:
+        patched.setattr(beside.server, "on_tick", does_not_end_yet)
+        for is_ending in (False, True):
+            patched.setattr(beside.server, "should_exit", is_ending)
+            connection.sendall(b"GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n")
+            said = b""
+            while not said.endswith(b"}"):
+                said += connection.recv(65_536)
+            assert said.startswith(b"HTTP/1.1 200 ")
+        while connection.recv(65_536):
+            pass

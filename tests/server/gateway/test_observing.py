@@ -1,5 +1,6 @@
 """What operators see holds nothing of rows, of queries, of keys, and no name of a person."""
 
+import asyncio
 import json
 import logging
 import subprocess
@@ -15,7 +16,8 @@ from tests.server.running import CANARY
 from sfumato.server.config import LimitsEntry
 from sfumato.server.gateway import observing
 from sfumato.server.gateway.limits import Places
-from sfumato.server.gateway.observing import JsonLines, Metrics
+from sfumato.server.gateway.observing import JsonLines, Metrics, Observed
+from sfumato.server.work.channel import RENEWED_AFTER
 
 CONSTANT, KEY, NAME, PATH = "canary_constant", "canary_key", "canary_field", "canary_path"
 VISITS = {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": 1}
@@ -129,6 +131,33 @@ def test_logs_go_to_the_error_stream_as_lines():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert [json.loads(line)["text"] for line in done.stderr.splitlines()] == ["a b"]
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_what_is_cancelled_as_the_server_ends_may_be_asked_again(has_begun):
+    """uvicorn cancels what takes too long, and would say that it is a defect."""
+    sent = []
+
+    async def app(_, __, send):
+        if has_begun:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise asyncio.CancelledError
+
+    async def send(message):
+        sent.append(message)
+
+    async def ask():
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": []}
+        await Observed(app, Metrics(Places(LimitsEntry())))(scope, send, send)
+
+    if has_begun:
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(ask())
+        assert len(sent) == 1
+    else:
+        asyncio.run(ask())
+        assert sent[0]["status"] == 503
+        assert (b"retry-after", str(RENEWED_AFTER).encode()) in sent[0]["headers"]
 
 
 def test_a_span_says_no_more_than_route_method_and_status(strict, spans):

@@ -145,14 +145,16 @@ def server_of(gateway: Gateway) -> uvicorn.Server:
     """What speaks HTTP for a gateway."""
     curator = gateway.curator
     certificate, key = (None, None) if curator.tls is None else map(str, curator.tls)
-    return uvicorn.Server(
+    server: uvicorn.Server
+    timed = protocol(curator.limits, is_ending=lambda: server.should_exit)
+    server = uvicorn.Server(
         uvicorn.Config(
             create_app(gateway), log_config=None, access_log=False, server_header=False, date_header=False,
-            proxy_headers=False, ssl_certfile=certificate, ssl_keyfile=key, http=protocol(curator.limits), ws="none",
-            headers=list(_HEADERS), timeout_graceful_shutdown=30,
-            timeout_keep_alive=_SECONDS_IDLE,
+            proxy_headers=False, ssl_certfile=certificate, ssl_keyfile=key, http=timed, ws="none",
+            headers=list(_HEADERS), timeout_graceful_shutdown=30, timeout_keep_alive=_SECONDS_IDLE,
         )
     )  # fmt: skip
+    return server
 
 
 def _ledger(curator: Curator) -> Ledger:

@@ -7,7 +7,7 @@ request must come within a time.
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any, Final
@@ -97,10 +97,15 @@ class Places:
             return self._inside.total()
 
 
-def protocol(limits: LimitsEntry) -> type[H11Protocol]:
+def protocol(limits: LimitsEntry, *, is_ending: Callable[[], bool]) -> type[H11Protocol]:
     """How uvicorn speaks HTTP, with a time within which the head of a request must have come.
 
-    uvicorn waits without end for the first bytes of a connection, and for the rest of a head that has begun.
+    uvicorn waits without end for the first bytes of a connection, and for the rest of a head that has begun. When it
+    ends, it tells connections to; one that it accepts in that moment would not hear that, and ask on and on.
+
+    Args:
+        limits: How long it may take.
+        is_ending: Whether the server ends: then each connection has one more response at most.
     """
 
     class TimedProtocol(H11Protocol):
@@ -113,9 +118,13 @@ def protocol(limits: LimitsEntry) -> type[H11Protocol]:
         def handle_events(self) -> None:
             before = self.cycle
             super().handle_events()
-            if self.cycle is not before and self._patience is not None:
+            if self.cycle is before:
+                return
+            if self._patience is not None:
                 self._patience.cancel()  # a whole head has come
                 self._patience = None
+            if is_ending():
+                self.cycle.keep_alive = False
 
         def on_response_complete(self) -> None:
             super().on_response_complete()

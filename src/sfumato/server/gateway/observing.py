@@ -4,6 +4,7 @@ None of them holds a value from data, a constant of SQL, a key or a name of a pe
 classes of errors, and times. Times of queries are those of their classes, which tell nothing of data.
 """
 
+import asyncio
 import json
 import logging
 import sys
@@ -16,8 +17,10 @@ from opentelemetry import trace
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sfumato.errors import BusyError
 from sfumato.server.gateway.limits import Places
 from sfumato.server.gateway.problems import response_of
+from sfumato.server.work.channel import RENEWED_AFTER
 
 _LOG: Final = logging.getLogger("sfumato.server")
 _TRACER: Final = trace.get_tracer("sfumato")
@@ -113,6 +116,10 @@ class Observed:
                 if status:
                     raise
                 await response_of(error)(scope, receive, noted)
+            except asyncio.CancelledError:  # the server ends, and this took longer than it waits
+                if status:
+                    raise
+                await response_of(BusyError("queries while the server ends", RENEWED_AFTER))(scope, receive, noted)
             finally:
                 # Of an unknown path or method nothing is said, as it may hold anything.
                 route = str(getattr(scope.get("route"), "path", "unknown"))
