@@ -5,6 +5,7 @@ from tests.mutations.mutants import Mutant
 GIVEN = "tests/ledger/keeping/test_given_keys.py::"
 BACKUP = "tests/server/operations/test_backup.py::"
 CHECK = "tests/server/operations/test_"
+GATEWAY = "tests/server/gateway/"
 RESTORE = "tests/server/operations/test_restore.py::"
 PASSED_OFF = """\
     if ledger is not None:
@@ -173,8 +174,7 @@ MUTANTS = (
         name="a connection that is accepted as a gateway ends asks on and on",
         edits=(("server/gateway/limits.py", "            if is_ending():\n", "            if False:\n"),),
         tests=(
-            "tests/server/gateway/test_limits.py"
-            "::test_a_connection_that_is_accepted_as_the_server_ends_has_one_response",
+            f"{GATEWAY}test_limits.py::test_a_connection_that_is_accepted_as_the_server_ends_has_one_response",
         ),
     ),
 )
