@@ -173,8 +173,6 @@ MUTANTS = (
     Mutant(
         name="a connection that is accepted as a gateway ends asks on and on",
         edits=(("server/gateway/limits.py", "            if is_ending():\n", "            if False:\n"),),
-        tests=(
-            f"{GATEWAY}test_limits.py::test_a_connection_that_is_accepted_as_the_server_ends_has_one_response",
-        ),
+        tests=(f"{GATEWAY}test_limits.py::test_a_connection_that_is_accepted_as_the_server_ends_has_one_response",),
     ),
 )
