@@ -27,6 +27,8 @@ from sfumato.server.identity.database import Database
 
 ORACLE = OptimizedUnaryEncoding(64, epsilon=1)
 BATCHES, DEVICES = (1_000, 1_000) if FULL_SIZE else (24, 250)
+KILLED_AFTER = 250 if FULL_SIZE else 10
+"""Batches between kills."""
 SENDERS, SECONDS = 3, 60
 FILE = """
 address = "127.0.0.1:0"
@@ -83,7 +85,7 @@ class Run:
             with self._lock:
                 self.heard_again += answer["repeated"]
                 self.acknowledged[number] = reports
-                is_time_to_kill = answer["repeated"] is False and len(self.acknowledged) % (BATCHES // 4) == 0
+                is_time_to_kill = answer["repeated"] is False and len(self.acknowledged) % KILLED_AFTER == 0
             if is_time_to_kill:  # while the other senders wait for answers
                 self.killed += self.kill(of_module(self.process.pid, "gateway.app"))
 

@@ -1,5 +1,7 @@
 """Heavy hitters by a tree: exact ratios, what is found of Zipf's distribution, and texts of every length."""
 
+from string import ascii_lowercase
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -11,7 +13,7 @@ from sfumato.errors import ParameterError
 from sfumato.local import HadamardSketch, Reports, TreeSearch, protocol_from_json
 from sfumato.numeric.rounding import log_up
 
-PEOPLE = 1_000_000 if FULL_SIZE else 300_000
+PEOPLE, LETTERS = (1_000_000, 3) if FULL_SIZE else (200_000, 2)
 TINY = TreeSearch(1, epsilon=1, hashes=1, width=2)
 
 
@@ -27,13 +29,13 @@ def test_two_texts_differ_by_no_more_than_the_realized_epsilon_and_lengths_do_no
 
 @pytest.mark.statistical
 def test_frequent_texts_are_found_and_others_are_not():
-    """Zipf's distribution over 500 texts of three letters at ε = 4: those that 7% of the people hold lie far above."""
+    """Zipf's distribution over 500 texts at ε = 4: those that 7% of the people hold lie far above the noise."""
     rng = np.random.default_rng(1)
-    texts = list(dict.fromkeys("".join(rng.choice(list("abcdefghijklmnop"), 3)) for _ in range(700)))[:500]
+    texts = list(dict.fromkeys("".join(rng.choice(list(ascii_lowercase), LETTERS)) for _ in range(1500)))[:500]
     ranks = np.minimum(rng.zipf(1.5, PEOPLE), 500) - 1
     truth = np.bincount(ranks, minlength=500) / PEOPLE
     ordered = [texts[at] for at in np.argsort(-truth, kind="stable").tolist()]
-    search = TreeSearch(3, epsilon=4)
+    search = TreeSearch(LETTERS, epsilon=4)
     collected = search.aggregator()
     assert collected.add(search.client().report_many([texts[rank] for rank in ranks])).refused == ()
     found = collected.estimate(significance=1e-6)
@@ -42,7 +44,7 @@ def test_frequent_texts_are_found_and_others_are_not():
     assert right / len(found) >= 0.5  # precision and recall of as many as were found, and thus F1
     for row in found.rows():
         assert abs(row["fraction"] - truth[texts.index(row["value"])]) < 6 * row["standard_error"]
-    known = collected.estimate([texts[0], "zzz"])
+    known = collected.estimate([texts[0], "ZZ"])
     assert known.fractions[0] == found.fractions[found.values.index(texts[0])]
     assert abs(known.fractions[1]) < 6 * known.standard_errors[1]
 

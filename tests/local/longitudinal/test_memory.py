@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import binomtest
 from tests.laws import ALPHA
 from tests.local.branches import law_of, worst_ratio
+from tests.sizes import FULL_SIZE
 
 from sfumato.errors import ParameterError
 from sfumato.local import (
@@ -144,9 +145,10 @@ def test_averaging_wins_without_memory_and_loses_with_it(kind):
         return found
 
     limit = float(np.exp(1) / (1 + np.exp(1)))
-    with_memory, without = right(300, 40, remembers=True), right(40, 300, remembers=False)
-    assert binomtest(int(with_memory), 300, limit, alternative="greater").pvalue >= ALPHA
-    assert without >= 38
+    remembering, reports = (300, 300) if FULL_SIZE else (100, 150)
+    with_memory = right(remembering, 40, remembers=True)
+    assert binomtest(int(with_memory), remembering, limit, alternative="greater").pvalue >= ALPHA
+    assert right(40, reports, remembers=False) >= 38
 
 
 @EACH

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, chisquare
 from tests.laws import ALPHA
+from tests.sizes import FULL_SIZE
 
 from sfumato.errors import ParameterError
 from sfumato.local import BasicRappor, Rappor
@@ -81,7 +82,8 @@ def test_averaging_wins_against_a_device_without_memory_and_loses_against_one_wi
         return [DRINKS.client().report(value) for _ in range(count)]
 
     limit = float(np.exp(float(DRINKS.lifetime_epsilon)) / (1 + np.exp(float(DRINKS.lifetime_epsilon))))
-    with_memory, without = guessed(remembers, 200, 150), guessed(forgets, 60, 150)
+    with_memory = guessed(remembers, 200, 150 if FULL_SIZE else 50)
+    without = guessed(forgets, 60 if FULL_SIZE else 36, 150)
     assert binomtest(int(with_memory * 200), 200, limit, alternative="greater").pvalue >= ALPHA
     assert without > 0.97
     assert with_memory < 0.93

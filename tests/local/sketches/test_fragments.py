@@ -44,7 +44,7 @@ def test_frequent_words_are_found_and_others_are_not():
     held = [word for word, fraction in zip(WORDS, fractions, strict=True) for _ in range(round(people * fraction))]
     aggregator = PUZZLE.aggregator()
     assert aggregator.add(PUZZLE.client().report_many(held)).accepted == people
-    found = aggregator.estimate()
+    found = aggregator.estimate(significance=1e-6)
     assert set(found.values) == set(WORDS)
     assert found.values[0] == "privacy"
     truth = dict(zip(WORDS, fractions.tolist(), strict=True))
