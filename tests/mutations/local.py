@@ -354,8 +354,35 @@ MUTANTS = (
     ),
     Mutant(
         name="reports leave a device before its ledger is written",
-        edits=(("local/devices/budget.py", "            os.fsync(opened_file.fileno())\n", ""),),
-        tests=("tests/local/devices/test_budget.py::test_nothing_is_returned_if_the_ledger_cannot_be_written",),
+        edits=(
+            (
+                "local/devices/budget.py",
+                "with draft_of(self._path, json.dumps(document).encode()) as draft:",
+                "with draft_of(self._path, json.dumps(document).encode(), is_synced=False) as draft:",
+            ),
+        ),
+        tests=(
+            "tests/local/devices/test_budget.py::test_nothing_is_returned_if_the_ledger_cannot_be_written",
+            "tests/local/devices/test_budget.py::test_the_name_of_the_file_is_on_the_disk_before_reports_are_returned",
+        ),
+    ),
+    Mutant(
+        name="a program that is started twice spends one day of a device twice",
+        edits=(
+            (
+                "local/devices/budget.py",
+                "            self._read()\n            if self._day",
+                "            if self._day",
+            ),
+        ),
+        tests=("tests/local/devices/test_budget.py::test_processes_with_one_ledger_send_one_set_of_reports",),
+    ),
+    Mutant(
+        name="a client with a memory counts as one without",
+        edits=(("local/devices/budget.py", "if self._clients[name].has_memory:", "if False:"),),
+        tests=(
+            "tests/local/devices/test_budget.py::test_a_client_with_a_memory_is_refused_and_one_without_can_have_a_ledger",
+        ),
     ),
     Mutant(
         name="the group of a person follows from the text",

@@ -1,6 +1,8 @@
 """A ledger on the device: no history of values costs more than its budget, whatever was held."""
 
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import product
 
@@ -9,7 +11,17 @@ import pytest
 from tests.local.branches import law_of, worst_ratio
 
 from sfumato.errors import ParameterError
-from sfumato.local import DeviceBudget, DeviceLedger, DirectEncoding, OptimizedUnaryEncoding, Rappor
+from sfumato.local import (
+    BasicRappor,
+    BucketBits,
+    DeviceBudget,
+    DeviceLedger,
+    DirectEncoding,
+    LocalClient,
+    LongitudinalDirect,
+    OptimizedUnaryEncoding,
+    Rappor,
+)
 from sfumato.numeric.rounding import log_up
 
 DRINKS = DirectEncoding(["tea", "coffee"], epsilon=1)
@@ -124,10 +136,81 @@ def test_values_of_a_day_are_drawn_uniformly(tmp_path):
     assert 200 < ones < 380  # of 400, expected 300 with a standard deviation of 8.7
 
 
-def test_a_device_with_a_memory_can_have_a_ledger(tmp_path):
-    homepages = Rappor(bits=32, hashes=1, cohorts=4, f="0.5", p="0.25", q="0.75")
-    ledger = ledger_in(tmp_path, DeviceBudget(per_use=3, per_day=3, lifetime=6), home=homepages)
-    assert homepages.aggregator().add([*ledger.send({"home": ["a.org"]}, day=1)["home"]]).accepted == 1
+REMEMBERING = (
+    Rappor(bits=32, hashes=1, cohorts=4, f="0.5", p="0.25", q="0.75"),
+    BasicRappor(2, f="0.5", p=0, q=1),
+    LongitudinalDirect(2, epsilon=1, permanent_epsilon=2),
+    BucketBits(3, epsilon=1),
+)
+
+
+@pytest.mark.parametrize("protocol", REMEMBERING, ids=lambda protocol: protocol.kind)
+def test_a_client_with_a_memory_is_refused_and_one_without_can_have_a_ledger(protocol, tmp_path):
+    """Two reports of one permanent response are never different: no number of days would pay for that."""
+    budget = DeviceBudget(per_use=3, per_day=3, lifetime=6)
+    with pytest.raises(ParameterError, match="memory"):
+        ledger_in(tmp_path, budget, home=protocol)
+    ledger = DeviceLedger(budget, {"home": LocalClient(protocol)}, tmp_path / "ledger.json")
+    assert protocol.aggregator().add(ledger.send({"home": [1]}, day=1)["home"]).accepted == 1
+
+
+@pytest.mark.parametrize(
+    "makes_client", [LocalClient, lambda protocol: protocol.client()], ids=["fresh", "remembering"]
+)
+def test_what_a_day_reveals_adds_up_only_without_a_memory(makes_client):
+    """Exactly, for two days: a value that stays, and one that changes."""
+    protocol = BucketBits(2, epsilon=1, sampled=2)
+
+    def sent(*values):
+        client = makes_client(protocol)
+        return tuple(client.report(value).payload for value in values)
+
+    laws = [law_of(lambda held=held: sent(*held)) for held in product(range(2), repeat=2)]
+    is_limited = all(law.keys() == laws[0].keys() for law in laws)
+    if is_limited:
+        assert log_up(worst_ratio(laws)) <= 2 * protocol.realized_epsilon
+    assert is_limited == (not makes_client(protocol).has_memory)
+
+
+def test_processes_with_one_ledger_send_one_set_of_reports(tmp_path):
+    """Both were started before either sent: as often as a program is started twice."""
+    budget = DeviceBudget(per_use=1, per_day=1, lifetime=2)
+    wide = OptimizedUnaryEncoding(60, epsilon=1)
+    first, second = (ledger_in(tmp_path, budget, drinks=wide) for _ in range(2))
+    for day in range(5):
+        sent = [ledger.send({"drinks": [day]}, day=day) for ledger in (first, second)]
+        assert sent[0] == sent[1]
+        assert first.spent == second.spent <= budget.lifetime
+        first, second = second, first
+
+
+def test_two_threads_never_spend_one_day_twice(tmp_path):
+    budget = DeviceBudget(per_use=1, per_day=1, lifetime=99)
+    wide = OptimizedUnaryEncoding(60, epsilon=1)
+    ledgers = [ledger_in(tmp_path, budget, drinks=wide) for _ in range(4)]
+    for day in range(3):
+        with ThreadPoolExecutor(len(ledgers)) as pool:
+            sent = list(pool.map(lambda ledger, day=day: ledger.send({"drinks": [1]}, day=day), ledgers))
+        assert all(reports == sent[0] for reports in sent)
+    assert ledger_in(tmp_path, budget, drinks=wide).spent == 3 * wide.realized_epsilon
+
+
+def test_an_older_copy_does_not_move_a_running_device_back(tmp_path):
+    budget = DeviceBudget(per_use=1, per_day=1, lifetime=9)
+    ledger, path = ledger_in(tmp_path, budget), tmp_path / "ledger.json"
+    ledger.send({}, day=1)
+    older = path.read_bytes()
+    sent, spent = ledger.send({}, day=2), ledger.spent
+    path.write_bytes(older)
+    assert ledger.send({}, day=2) == sent
+    assert ledger.spent == spent
+
+
+def test_the_name_of_the_file_is_on_the_disk_before_reports_are_returned(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr("os.fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
+    ledger_in(tmp_path, DeviceBudget(per_use=1, per_day=1, lifetime=9)).send({}, day=0)
+    assert synced == [(tmp_path / "ledger.json").stat().st_ino, tmp_path.stat().st_ino]
 
 
 @pytest.mark.parametrize(
@@ -155,6 +238,10 @@ def test_wrong_clients_days_and_values_are_refused(tmp_path):
             ledger.send({}, day=day)
     with pytest.raises(ParameterError, match="values"):
         ledger.send({"drinks": ["tea"]}, day=0)
+    for values in ("tea", {"tea": 1}, 7):
+        with pytest.raises(ParameterError, match="must be a list") as refused:
+            ledger.send({"emoji": values}, day=0)
+        assert "tea" not in str(refused.value)
 
 
 def test_a_ledger_that_is_damaged_or_of_something_else_is_refused(tmp_path):

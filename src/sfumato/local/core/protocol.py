@@ -149,6 +149,9 @@ class LocalClient:
         6
     """
 
+    has_memory: ClassVar[bool] = False
+    """Whether reports depend on earlier ones, and so show whether a value changed."""
+
     def __init__(self, protocol: LocalProtocol) -> None:
         self.protocol: Final = protocol
         self._fingerprint: Final = protocol.fingerprint

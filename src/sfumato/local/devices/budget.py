@@ -5,15 +5,15 @@ sends as many reports a day as ever, but only so many are about its values. Whic
 """
 
 import json
-import os
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
 from typing import Any, Final, Literal, TypeAlias
 
 from sfumato.errors import ParameterError
+from sfumato.ledger.keeping.files import draft_of, locked
 from sfumato.local.core.protocol import LocalClient
 from sfumato.local.core.reports import Report
 from sfumato.mechanisms.base import opened
@@ -91,6 +91,8 @@ class DeviceBudget:
 class DeviceLedger:
     """The clients of one device, and a file that says what they have spent. It is written before reports are returned.
 
+    Processes that use one file take turns, and each continues where the others are. Beside it a file `.lock` stays.
+
     ====================================================  =====================================================
     Edge case                                             Behavior
     ====================================================  =====================================================
@@ -98,17 +100,19 @@ class DeviceLedger:
     there are fewer values than reports                   values are drawn with replacement; of none, none
     a protocol has no values that day                     its reports are made of no value, at the same cost
     nothing was ever sent, and nothing is left            reports that are made of no value
+    two processes send on one day                         both get the reports of the first one
+    a client has a memory, such as that of `Rappor`       refused: `LocalClient(protocol)` makes fresh reports
     the file is lost, or an older copy is restored        the device can spend again: keep one file for a device
     ====================================================  =====================================================
 
     Args:
         budget: What may be spent.
-        clients: The device's side of each protocol, by name.
+        clients: The device's side of each protocol, by name. Each report must be made of fresh coins alone.
         path: The file of the ledger; it is made with the first reports.
 
     Raises:
-        ParameterError: A report of a client costs more than one use may; or the file is damaged, or of other protocols
-            or another budget.
+        ParameterError: A report of a client costs more than one use may, or a client has a memory; or the file is
+            damaged, or of other protocols or another budget.
 
     Example:
         >>> from tempfile import mkdtemp
@@ -133,13 +137,15 @@ class DeviceLedger:
         if not self._clients:
             raise ParameterError("clients", "{}", "must have at least one client")
         for name, cost in self._costs.items():
+            if self._clients[name].has_memory:
+                requirement = "has a memory, so that equal reports show equal values; give LocalClient(protocol)"
+                raise ParameterError("clients", name, requirement)
             if cost > budget.per_use:
                 raise ParameterError("clients", name, f"costs ε {float(cost):.6g} a report, above per_use")
         self._day: int | None = None
         self._spent = Fraction(0)
         self._last: dict[str, list[Report]] = {name: [] for name in self._clients}
-        if self._path.exists():
-            self._read()
+        self._read()
 
     @property
     def spent(self) -> Fraction:
@@ -159,23 +165,29 @@ class DeviceLedger:
             day: The number of the day, from a clock that everybody knows. Days may be skipped.
 
         Raises:
-            ParameterError: The day is no whole number, or a protocol is unknown.
-            OSError: The ledger cannot be written; then nothing is returned.
+            ParameterError: The day is no whole number, a protocol is unknown, or its values are no list.
+            OSError: The ledger cannot be locked or written; then nothing is returned.
         """
         if isinstance(day, bool) or not isinstance(day, int):
             raise ParameterError("day", day, "must be a whole number")
         if unknown := set(values) - set(self._clients):
             raise ParameterError("values", min(unknown), f"must be of {', '.join(self._clients)}")
-        if self._day is None or day > self._day:
-            schedule = self.budget.schedule(self._costs, spent=self._spent)
-            sent: dict[str, list[Report]] = {name: [] for name in self._clients}
-            for at, (name, is_fresh) in enumerate(schedule):
-                held = opened(values.get(name, ()))
-                sent[name].append(self._fresh(name, held) if is_fresh else self._beyond(name, at, sent[name]))
-            spent = self._spent + sum((self._costs[name] for name, is_fresh in schedule if is_fresh), Fraction(0))
-            self._write(day, spent, sent)
-            self._day, self._spent, self._last = day, spent, sent
-        return {name: list(reports) for name, reports in self._last.items()}
+        with locked(self._path.with_name(f"{self._path.name}.lock")):
+            self._read()
+            if self._day is None or day > self._day:
+                self._spend(values, day)
+            return {name: list(reports) for name, reports in self._last.items()}
+
+    def _spend(self, values: Mapping[str, Sequence[Any]], day: int) -> None:
+        """The reports of a new day, in the file and in memory."""
+        schedule = self.budget.schedule(self._costs, spent=self._spent)
+        sent: dict[str, list[Report]] = {name: [] for name in self._clients}
+        held = {name: _listed(opened(values.get(name, ()))) for name in self._clients}
+        for at, (name, is_fresh) in enumerate(schedule):
+            sent[name].append(self._fresh(name, held[name]) if is_fresh else self._beyond(name, at, sent[name]))
+        spent = self._spent + sum((self._costs[name] for name, is_fresh in schedule if is_fresh), Fraction(0))
+        self._write(day, spent, sent)
+        self._day, self._spent, self._last = day, spent, sent
 
     def _fresh(self, name: str, held: Sequence[Any]) -> Report:
         """A report of one of the day's values, drawn uniformly; of none, it is made of no value."""
@@ -195,17 +207,16 @@ class DeviceLedger:
         return {"version": _FORMAT, "budget": limits, "protocols": protocols}
 
     def _write(self, day: int, spent: Fraction, sent: Mapping[str, list[Report]]) -> None:
-        """First beside the file, then in its place, both on the disk before this returns."""
+        """First beside the file, then in its place; both, and the new name, are on the disk before this returns."""
         reports = {name: [b64encode(bytes(report)).decode() for report in made] for name, made in sent.items()}
         document = self._header() | {"day": day, "spent": str(spent), "reports": reports}
-        beside = self._path.with_name(f"{self._path.name}.new")
-        with beside.open("w", encoding="utf-8") as opened_file:
-            json.dump(document, opened_file)
-            opened_file.flush()
-            os.fsync(opened_file.fileno())
-        beside.replace(self._path)
+        with draft_of(self._path, json.dumps(document).encode()) as draft:
+            draft.replace(self._path)
 
     def _read(self) -> None:
+        """Take over what the file says, if it is there and not behind."""
+        if not self._path.exists():
+            return
         try:
             document = json.loads(self._path.read_text("utf-8"))
             day, spent = document["day"], exact(document["spent"], "spent")
@@ -216,4 +227,12 @@ class DeviceLedger:
             raise ParameterError("path", str(self._path), "must be of the same budget and protocols")
         if isinstance(day, bool) or not isinstance(day, int) or spent < 0 or set(reports) != set(self._clients):
             raise ParameterError("path", str(self._path), "must be the ledger of a device; it is damaged")
-        self._day, self._spent, self._last = day, spent, reports
+        if self._day is None or self._day < day:
+            self._day, self._spent, self._last = day, spent, reports
+
+
+def _listed(values: object) -> list[Any]:
+    """The values of a day. The error shows none of them."""
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
+        raise ParameterError("values", type(values).__name__, "must be a list of the day's values for each protocol")
+    return list(values)

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,6 +125,8 @@ class MemoryClient(LocalClient):
         >>> device.responses, device.spent == drinks.lifetime_epsilon
         (1, True)
     """
+
+    has_memory: ClassVar[bool] = True
 
     def __init__(self, protocol: LongitudinalOracle, *, memory: Mapping[str, Any] | None = None) -> None:
         super().__init__(protocol)

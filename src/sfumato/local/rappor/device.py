@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +110,8 @@ class RapporClient(LocalClient):
         >>> same.cohort == device.cohort, len(device.report("example.org").payload)
         (True, 17)
     """
+
+    has_memory: ClassVar[bool] = True
 
     def __init__(self, protocol: RandomizedTwice, *, secret: bytes | None = None, cohort: int | None = None) -> None:
         super().__init__(protocol)
