@@ -114,3 +114,23 @@ def test_each_refusal_is_one_line():
     assert "--candidate" in refusal(*decode, "counts.bin", "--candidate", "beer")
     assert "method" in refusal(*decode, "counts.bin", "--project", "clip")
     assert "confidence" in refusal(*decode, "counts.bin", "--confidence", "2")
+
+
+@pytest.mark.usefixtures("folder")
+def test_reports_are_shuffled_apart_from_their_collector():
+    collect("a.csv", "b.csv")
+    mix = ("local", "shuffle", "survey.json", "a.csv", "b.csv", "--honest", "60", "--delta", "1e-6")
+    assert "must be at least 81" in refusal(*mix, "--fake", "21", "--to", "mixed.shuffled")
+    assert "ends in .shuffled" in refusal(*mix, "--to", "mixed.csv")
+    result = run(*mix, "--fake", "20", "--to", "mixed.shuffled")
+    assert result.exit_code == 0
+    shuffled, refused, together, alone = result.stdout.splitlines()
+    assert (shuffled, refused[:10]) == ("reports shuffled: 80", "refused: 0")
+    assert together.startswith("ε of all of them: ")
+    assert together.endswith(" for each person at δ 1e-6, if 60 are honest")
+    assert alone == "ε of a report that reaches the collector in any other way: 20"
+    counted = run("local", "aggregate", "survey.json", "mixed.shuffled", "--to", "mixed.bin")
+    assert counted.stdout.startswith("reports counted: 80\n")
+    assert run("local", "decode", "survey.json", "mixed.bin").stdout == run(
+        "local", "decode", "survey.json", "counts.bin"
+    ).stdout  # fmt: skip

@@ -8,13 +8,15 @@ from pyarrow import parquet
 from tests.local.protocols import STORED
 
 from sfumato.errors import ParameterError
-from sfumato.local import DirectEncoding, SampledMeans, load_protocol, save_protocol
+from sfumato.local import DirectEncoding, SampledMeans, Shuffler, load_protocol, save_protocol
 from sfumato.local.files import (
     _HOMES,
     load_counts,
+    load_shuffled,
     read_reports,
     read_values,
     save_counts,
+    save_shuffled,
     write_reports,
 )
 
@@ -158,3 +160,18 @@ def test_counts_are_replaced_as_a_whole(tmp_path):
         save_counts(aggregator, tmp_path / "counts.bin")
         assert len(load_counts(DRINKS.aggregator(), tmp_path / "counts.bin")) == len(aggregator)
     assert [path.name for path in tmp_path.iterdir()] == ["counts.bin"]
+
+
+def test_what_a_shuffler_gave_out_is_a_file_of_its_own(tmp_path):
+    shuffler = Shuffler(DRINKS, honest=30)
+    shuffler.add(DRINKS.client().report_many(["tea", 7] * 20))
+    whole = shuffler.release()
+    path = save_shuffled(whole, tmp_path / "mixed.shuffled")
+    assert bytes(load_shuffled(path, DRINKS)) == bytes(whole)
+    for wrong in (path, tmp_path / "mixed.csv"):
+        with pytest.raises(ParameterError, match="must be a new file"):
+            save_shuffled(whole, wrong)
+    with pytest.raises(ParameterError, match="can be read"):
+        load_shuffled(tmp_path / "missing.shuffled", DRINKS)
+    with pytest.raises(ParameterError, match="must end in"):
+        list(read_reports(path))

@@ -397,19 +397,58 @@ MUTANTS = (
     ),
     Mutant(
         name="people hide in a crowd that counts themselves",
-        edits=(("local/shuffling.py", "clones = binom(reports - 1,", "clones = binom(reports,"),),
-        tests=("tests/local/test_shuffling.py",),
+        edits=(
+            (
+                "local/shuffle/crowds.py",
+                "ratio=float(ratio) * (1 + _ERROR), others=reports - 1,",
+                "ratio=float(ratio) * (1 + _ERROR), others=reports,",
+            ),
+        ),
+        tests=("tests/local/shuffle/test_crowds.py",),
     ),
     Mutant(
         name="losses of a crowd are rounded down",
         edits=(
             (
-                "local/shuffling.py",
-                "np.searchsorted(grid, losses).clip(max=len(grid) - 1)",
-                "(np.searchsorted(grid, losses) - 1).clip(min=0)",
+                "local/shuffle/crowds.py",
+                "for loss, weight in zip(grid[:-1], weights[:-1], strict=True):",
+                "for loss, weight in zip([0, *grid[:-2]], weights[:-1], strict=True):",
             ),
         ),
-        tests=("tests/local/test_shuffling.py",),
+        tests=("tests/local/shuffle/test_crowds.py",),
+    ),
+    Mutant(
+        name="people at other values are replaced by their mean",
+        edits=(
+            (
+                "local/shuffle/crowds.py",
+                "for low, high in _steps(len(masses), _COLUMNS):",
+                "for low, high in [(int(masses @ np.arange(len(masses))), len(masses))]:",
+            ),
+            ("local/shuffle/crowds.py", "float(masses[low:high].sum()) * upto", "float(masses.sum()) * upto"),
+        ),
+        tests=("tests/local/shuffle/test_crowds.py",),
+    ),
+    Mutant(
+        name="a shuffler hands on reports in the order in which they came",
+        edits=(("local/shuffle/shuffler.py", "payloads[order]", "payloads"),),
+        tests=("tests/local/shuffle/test_shuffler.py",),
+    ),
+    Mutant(
+        name="a shuffler gives out what it has before enough came",
+        edits=(("local/shuffle/shuffler.py", "if len(self) < self.least:", "if not len(self):"),),
+        tests=("tests/local/shuffle/test_shuffler.py",),
+    ),
+    Mutant(
+        name="fake reports count as a crowd",
+        edits=(
+            (
+                "local/shuffle/shuffler.py",
+                "dominating_event(crowd_of(self.protocol, reports=self.honest))",
+                "dominating_event(crowd_of(self.protocol, reports=len(self)))",
+            ),
+        ),
+        tests=("tests/local/shuffle/test_shuffler.py",),
     ),
     Mutant(
         name="a device remembers one response for all of its values",

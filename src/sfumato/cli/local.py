@@ -86,10 +86,44 @@ def report(
     typer.echo(f"ε of each report: {float(made.realized_epsilon):.6g} for its person")
 
 
+@local_app.command("shuffle")
+def shuffle(
+    protocol: ProtocolFile,
+    reports: Annotated[list[str], typer.Argument(metavar="REPORTS…", help="Files of reports.")],
+    *,
+    honest: Annotated[
+        int, typer.Option(metavar="N", help="How many people are trusted to have reported honestly, once each.")
+    ],
+    fake: Annotated[
+        int, typer.Option(metavar="N", help="How many more reports there must be, because some may be fake.")
+    ] = 0,
+    delta: Annotated[str, typer.Option(metavar="δ", help="The δ at which to state ε, e.g. 1e-6.")],
+    to: Annotated[str, typer.Option(metavar="FILE", help="New file for the collector; it ends in .shuffled.")],
+) -> None:
+    """Mix reports, apart from the collector: without order, time, sender and file, each reveals less of its person.
+
+    Example: sfumato local shuffle survey.json a.csv b.csv --honest 9000 --delta 1e-6 --to reports.shuffled
+    """
+    from sfumato.local import Shuffler
+    from sfumato.local.files import load_protocol, read_reports, save_shuffled  # keeps --help quick
+
+    made = load_protocol(protocol)
+    shuffler = Shuffler(made, honest=honest, fake=fake)
+    refused = sum(len(shuffler.add(block).refused) for path in reports for block in read_reports(path))
+    whole = shuffler.release()
+    save_shuffled(whole, to)
+    typer.echo(f"reports shuffled: {len(whole):,}")
+    typer.echo(f"refused: {refused:,} that are no reports of this protocol")
+    typer.echo(f"ε of all of them: {whole.epsilon(delta):.4g} for each person at δ {delta}, if {honest:,} are honest")
+    typer.echo(f"ε of a report that reaches the collector in any other way: {float(made.realized_epsilon):.6g}")
+
+
 @local_app.command("aggregate")
 def aggregate(
     protocol: ProtocolFile,
-    reports: Annotated[list[str] | None, typer.Argument(metavar="[REPORTS]…", help="Files of reports.")] = None,
+    reports: Annotated[
+        list[str] | None, typer.Argument(metavar="[REPORTS]…", help="Files of reports, or of `shuffle`.")
+    ] = None,
     *,
     merge: Annotated[
         list[str] | None, typer.Option(metavar="COUNTS", help="Counts of other reports to add. Repeat for each.")
@@ -100,7 +134,14 @@ def aggregate(
 
     Example: sfumato local aggregate survey.json reports.csv --to counts.bin
     """
-    from sfumato.local.files import load_counts, load_protocol, read_reports, save_counts  # keeps --help quick
+    from sfumato.local.files import (  # keeps --help quick
+        SHUFFLED,
+        load_counts,
+        load_protocol,
+        load_shuffled,
+        read_reports,
+        save_counts,
+    )
 
     made = load_protocol(protocol)
     collected = made.aggregator()
@@ -108,7 +149,7 @@ def aggregate(
         collected.merge(load_counts(made.aggregator(), path))
     refused = 0
     for path in reports or ():
-        for block in read_reports(path):
+        for block in (load_shuffled(path, made).reports,) if path.endswith(SHUFFLED) else read_reports(path):
             refused += len(collected.add(block).refused)
     save_counts(collected, to)
     typer.echo(f"reports counted: {len(collected):,}")

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from sfumato.local.rappor.device import RapporClient
     from sfumato.local.rappor.estimates import RapporAggregator, RapporEstimates, detection_frequency
     from sfumato.local.rappor.protocol import Rappor
-    from sfumato.local.shuffling import shuffled, shuffled_epsilon, shuffled_epsilon_closed
+    from sfumato.local.shuffle.clones import shuffled_epsilon, shuffled_epsilon_closed
+    from sfumato.local.shuffle.shuffler import ShuffledReports, Shuffler
     from sfumato.local.sketches.count_mean import CountMeanSketch
     from sfumato.local.sketches.fragments import FragmentPuzzle, PuzzleAggregator
     from sfumato.local.sketches.hadamard_sketch import HadamardSketch
@@ -96,6 +97,8 @@ _HOMES = {
     "Reports": "core.reports",
     "SampledEstimates": "means.attributes",
     "SampledMeans": "means.attributes",
+    "ShuffledReports": "shuffle.shuffler",
+    "Shuffler": "shuffle.shuffler",
     "SquareWave": "means.square_wave",
     "SubsetSelection": "frequency.subset",
     "Survey": "survey",
@@ -111,9 +114,8 @@ _HOMES = {
     "poisoning_gain": "frequency.poisoning",
     "protocol_from_json": "files",
     "save_protocol": "files",
-    "shuffled": "shuffling",
-    "shuffled_epsilon": "shuffling",
-    "shuffled_epsilon_closed": "shuffling",
+    "shuffled_epsilon": "shuffle.clones",
+    "shuffled_epsilon_closed": "shuffle.clones",
     "spent_by": "devices.deployments",
 }
 
@@ -167,6 +169,8 @@ __all__ = [
     "Reports",
     "SampledEstimates",
     "SampledMeans",
+    "ShuffledReports",
+    "Shuffler",
     "SquareWave",
     "SubsetSelection",
     "Survey",
@@ -182,7 +186,6 @@ __all__ = [
     "poisoning_gain",
     "protocol_from_json",
     "save_protocol",
-    "shuffled",
     "shuffled_epsilon",
     "shuffled_epsilon_closed",
     "spent_by",

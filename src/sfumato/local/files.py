@@ -18,10 +18,13 @@ from sfumato.errors import ParameterError
 from sfumato.local.core.aggregator import Aggregator
 from sfumato.local.core.protocol import FORMAT, LocalProtocol
 from sfumato.local.core.reports import Given, Reports
+from sfumato.local.shuffle.shuffler import ShuffledReports
 from sfumato.numeric.arguments import of_kind, path_of
 
 REPORT: Final = "report"
 """The column of a file that holds reports."""
+SHUFFLED: Final = ".shuffled"
+"""The ending of a file of what a shuffler gave out."""
 
 _HOMES: Final[Mapping[str, str]] = {
     "basic_rappor": "rappor.basic.BasicRappor",
@@ -161,6 +164,31 @@ def write_reports(path: str | PathLike[str], batches: Iterable[Reports]) -> int:
     finally:
         beside.unlink(missing_ok=True)
     return written
+
+
+def save_shuffled(whole: ShuffledReports, path: str | PathLike[str]) -> Path:
+    """Write what a shuffler gave out to a new file, for the collector.
+
+    Raises:
+        ParameterError: The file exists already, or does not end in .shuffled.
+    """
+    file = path_of(path, "path")
+    if file.suffix != SHUFFLED or file.exists():
+        raise ParameterError("path", str(path), f"must be a new file that ends in {SHUFFLED}")
+    beside = file.with_name(f"{file.name}.new")
+    beside.write_bytes(bytes(whole))
+    return beside.replace(file)
+
+
+def load_shuffled(path: str | PathLike[str], protocol: LocalProtocol) -> ShuffledReports:
+    """What a shuffler gave out, from a file.
+
+    Raises:
+        ParameterError: The file is missing or damaged, or of another protocol.
+    """
+    file = path_of(path, "path")
+    with _readable(file, "path"):
+        return ShuffledReports.from_bytes(file.read_bytes(), protocol)
 
 
 def save_counts(aggregator: Aggregator[Any], path: str | PathLike[str]) -> Path:
