@@ -41,6 +41,29 @@ MUTANTS = (
         tests=("tests/local/core/test_protocol.py::test_no_value_is_an_error_and_what_is_unknown_counts_as_stated",),
     ),
     Mutant(
+        name="a masked number counts as what the mask hides",
+        edits=(
+            (
+                "local/core/domain.py",
+                "is_plain = isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray)",
+                "is_plain = isinstance(values, np.ndarray)",
+            ),
+        ),
+        tests=("tests/local/core/test_domain.py",),
+    ),
+    Mutant(
+        name="numbers have no place between bounds that are too near for floats",
+        edits=(("local/means/numbers.py", "        _check_floats(lower, upper, taken)\n", ""),),
+        tests=("tests/local/means/test_numbers.py",),
+    ),
+    Mutant(
+        name="fake reports make a collector try all words",
+        edits=(("local/sketches/fragments.py", "while prod(map(len, of_hash)) > _MOST_JOINED:", "while False:"),),
+        tests=(
+            "tests/local/sketches/test_fragments.py::test_fake_reports_of_one_hash_cannot_make_a_collector_try_all_words",
+        ),
+    ),
+    Mutant(
         name="reports of another protocol are counted",
         edits=(
             (

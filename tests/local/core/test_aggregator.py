@@ -73,7 +73,7 @@ def test_a_damaged_snapshot_is_refused(protocol):
     snapshot = collected(protocol, some_reports(protocol)).snapshot()
     flipped = bytearray(snapshot)
     flipped[-40] ^= 1
-    for damaged in (snapshot[:-1], snapshot + b"\0", b"", bytes(flipped), b"x" + snapshot[1:]):
+    for damaged in (None, snapshot[:-1], snapshot + b"\0", b"", bytes(flipped), b"x" + snapshot[1:]):
         with pytest.raises(ParameterError, match="snapshot"):
             protocol.aggregator().restore(damaged)
 
@@ -124,6 +124,29 @@ def test_payloads_that_no_client_makes_are_refused():
     unary = OptimizedUnaryEncoding(3, epsilon=1)
     rows = np.array([[0b11100000], [0b11110000], [0b00000001]], dtype=np.uint8)
     assert unary.aggregator().add(Reports(unary.fingerprint, rows)) == Intake(1, (1, 2))
+
+
+def test_a_report_alone_may_be_any_kind_of_bytes():
+    oracle = DirectEncoding(3, epsilon=1)
+    data = bytes(oracle.client().report(1))
+    aggregator = oracle.aggregator()
+    for given in (data, bytearray(data), memoryview(data)):
+        assert aggregator.add(given) == Intake(1)
+
+
+@pytest.mark.parametrize("given", [None, 7, np.array([b"a\0"])], ids=["nothing", "a number", "bytes of NumPy"])
+def test_what_holds_no_reports_is_an_error(given):
+    """NumPy cuts zeros off the end of its bytes: those reports would be refused whose payload ends in 0."""
+    with pytest.raises(ParameterError, match="reports"):
+        DirectEncoding(3, epsilon=1).aggregator().add(given)
+
+
+def test_an_aggregator_is_not_merged_into_itself():
+    oracle = DirectEncoding(3, epsilon=1)
+    aggregator = collected(oracle, oracle.client().report_many([0, 1]))
+    with pytest.raises(ParameterError, match="another aggregator"):
+        aggregator.merge(aggregator)
+    assert len(aggregator) == 2
 
 
 def test_a_batch_of_another_protocol_is_refused_whole():

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.errors import ParameterError
-from sfumato.local import Domain
+from sfumato.local import DirectEncoding, Domain
 
 DRINKS = Domain(["tea", "coffee", 7])
 
@@ -22,6 +22,8 @@ DRINKS = Domain(["tea", "coffee", 7])
         ([0, 2, 3, -1], [0, 2, -1, -1]),
         (np.array([0, 2, 3], dtype=np.uint8), [0, 2, -1]),
         (np.array([2**64 - 1], dtype=np.uint64), [-1]),
+        (np.ma.masked_array([1, 2], mask=[False, True]), [1, -1]),
+        ([Decimal("1e999999999"), 2.0, np.array(2)], [-1, 2, 2]),
         (np.array([1.0, nan, inf, 1.5]), [1, -1, -1, -1]),
         ([Decimal(2), Decimal("NaN"), Decimal("sNaN"), Decimal("Infinity")], [2, -1, -1, -1]),
         ([None, pd.NA, pd.NaT, np.ma.masked, "1", b"1", date(2026, 1, 1), [1], {}, 10**400], [-1] * 10),
@@ -46,6 +48,12 @@ def test_what_is_unknown_is_other_where_that_is_declared():
     assert Domain(4, other=3).indexes(np.array([0, 9])).tolist() == [0, 3]
 
 
+def test_the_largest_whole_numbers_can_be_listed():
+    listed = DirectEncoding([2**64 - 1, -(2**63)], epsilon=1)
+    assert listed.domain.parse(str(2**64 - 1)) == 2**64 - 1
+    assert len(listed.fingerprint) == 4
+
+
 def test_all_texts_are_numbered_by_their_hash():
     texts = Domain.texts(20)
     expected = int.from_bytes(sha256(b"tea").digest()[:8]) >> 44
@@ -57,8 +65,13 @@ def test_all_texts_are_numbered_by_their_hash():
 
 
 @pytest.mark.parametrize(
-    "wrong", [1, 0, -1, True, 2**31 + 1, "ab", None, 2.5, [], ["a"], ["a", "a"], ["a", 1.5], ["a", None]]
-)
+    "wrong",
+    [
+        1, 0, -1, True, 2**31 + 1, "ab", None, 2.5, [], ["a"], ["a", "a"], ["a", 1.5], ["a", None], ["a", "\ud800"],
+        [1, 1 << 64], [1, -1 - (1 << 63)], [1, 10**5000],
+    ],
+    ids=lambda wrong: str(wrong)[:20] if wrong != [1, 10**5000] else "10^5000",
+)  # fmt: skip
 def test_wrong_declarations_are_refused(wrong):
     with pytest.raises(ParameterError, match="domain"):
         Domain(wrong)

@@ -86,6 +86,7 @@ def test_fingerprints_are_those_of_earlier_versions_and_differ():
         {"epsilon": None},
         {"domain": 3},
         {"more": 1},
+        {7: 1},
         {"kind": None},
     ],
     ids=str,

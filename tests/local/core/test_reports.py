@@ -16,13 +16,15 @@ def test_a_report_is_its_version_its_fingerprint_and_its_payload():
     assert Report.from_text(report.to_text()) == report
 
 
-@pytest.mark.parametrize("data", [b"", b"\x01abcd", b"\x00abcdx", b"\x02abcdx"])
+@pytest.mark.parametrize("data", [b"", b"\x01abcd", b"\x00abcdx", b"\x02abcdx", None, [1] * 6, "\x01abcdx"])
 def test_bytes_of_no_report_are_refused(data):
     with pytest.raises(ParameterError, match="report"):
         Report.from_bytes(data)
 
 
-@pytest.mark.parametrize("text", ["", "AWFiY2R4\n", " AWFiY2R4", "AWFiY2R", "AWFiY2R5=", "AWFiY2Q=", "é"])
+@pytest.mark.parametrize(
+    "text", ["", "AWFiY2R4\n", " AWFiY2R4", "AWFiY2R", "AWFiY2R5=", "AWFiY2Q=", "é", None, b"AWFiY2R4"]
+)
 def test_texts_of_no_report_are_refused(text):
     with pytest.raises(ParameterError, match="report"):
         Report.from_text(text)

@@ -1,6 +1,7 @@
 """Heavy hitters by prefixes: exact ratios, what is found, and texts of every length."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from tests.local.branches import payload_law, worst_ratio
 from tests.sizes import FULL_SIZE
@@ -42,6 +43,7 @@ def test_texts_become_numbers_and_come_back():
         assert search.inputs([text]).tolist() == [search.word_of(text)]
     assert [search.word_of(odd) for odd in ("nine char", None, 7, b"tea")] == [-1] * 4
     assert len(set(search.inputs([None] * 50).tolist())) == 50
+    assert search.inputs(pa.array(["tea"])).tolist() == [search.word_of("tea")]
 
 
 @pytest.mark.statistical

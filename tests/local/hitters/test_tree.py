@@ -3,6 +3,7 @@
 from string import ascii_lowercase
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.stats import binomtest
 from tests.laws import ALPHA
@@ -73,6 +74,7 @@ def test_texts_become_numbers_and_come_back():
         assert search.text_of(search.word_of(text)) == text
         assert search.inputs([text]).tolist() == [search.word_of(text)]
     assert [search.word_of(odd) for odd in ("eight ch", None, 7, b"tea")] == [-1] * 4
+    assert search.inputs(pa.array(["tea"])).tolist() == [search.word_of("tea")]
     assert len(set(search.inputs([None] * 50).tolist())) == 50
     assert search.parse("x") == "x"
     assert protocol_from_json(search.to_json()) == search

@@ -74,8 +74,12 @@ def test_means_come_back_with_errors_of_their_size():
 
 
 @pytest.mark.parametrize(
-    "attributes", [{}, {"a": (1, 0)}, {"a": 3}, [("a", 0, 1), ("a", 0, 1)], [("a", 0)], {1: (0, 1)}, 7, {"a": ("x", 1)}]
-)
+    "attributes",
+    [
+        {}, {"a": (1, 0)}, {"a": 3}, [("a", 0, 1), ("a", 0, 1)], [("a", 0)], {1: (0, 1)}, 7, {"a": ("x", 1)},
+        [(["a"], 0, 1)], {"\ud800": (0, 1)},
+    ],
+)  # fmt: skip
 def test_wrong_attributes_are_refused(attributes):
     with pytest.raises(ParameterError):
         SampledMeans(attributes, epsilon=1)

@@ -41,6 +41,29 @@ def test_bounds_may_be_any_rationals():
     assert places_of([1e300, -1e300], Fraction(-(10**300)), Fraction(10**300), 10).tolist() == [10, 0]
 
 
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (0, Fraction(1, 10**390)), (-(10**400), 10**400), (0, 10**400), ("-1.7e308", "1.7e308"),
+        (1, "1.00000000000000000001"), (10**18, 10**18 + 100),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_bounds_between_which_floats_have_no_room_are_refused(low, high):
+    """Where they have none, every number was at one place, or at none."""
+    with pytest.raises(ParameterError, match="high"):
+        HybridMean(low, high, epsilon=1, steps=100)
+
+
+def test_bounds_far_from_0_have_all_of_their_places():
+    start, day = 1_700_000_000_000_000_000, 86_400_000_000_000
+    protocol = HybridMean(start, start + day, epsilon=1, steps=4)
+    assert protocol.inputs([start + day * place // 4 for place in range(5)]).tolist() == [0, 1, 2, 3, 4]
+    assert HybridMean("-8e307", "8e307", epsilon=1, steps=2).inputs([-1e308, 0, 1e308]).tolist() == [0, 1, 2]
+    beyond = np.array([1e300], dtype=np.longdouble) * 1e100  # NumPy warns, which is an error here
+    assert HybridMean(0, 1, epsilon=1, steps=2).inputs(beyond).tolist() == [2]
+
+
 def test_a_table_is_refused():
     with pytest.raises(ParameterError, match="one dimension"):
         HybridMean(0, 1, epsilon=1).client().report_many(np.zeros((2, 2)))

@@ -115,7 +115,15 @@ def test_metrics_with_different_names_respond_independently():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"secret": b"short"}, {"secret": "text of 16 letters"}, {"cohort": 8}, {"cohort": -1}]
+    "wrong",
+    [
+        {"secret": b"short"},
+        {"secret": "text of 16 letters"},
+        {"cohort": 8},
+        {"cohort": -1},
+        {"cohort": 1.0},
+        {"cohort": True},
+    ],
 )
 def test_wrong_secrets_and_cohorts_are_refused(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):

@@ -201,7 +201,7 @@ def test_bits_of_first_reports_are_independent_coins():
     "changed",
     [
         {"bits": 0}, {"bits": 4097}, {"hashes": 0}, {"hashes": 17}, {"cohorts": 0}, {"cohorts": 1025}, {"f": 0},
-        {"f": 1}, {"p": "0.75"}, {"p": "0.8"}, {"q": 2}, {"p": -1}, {"metric": 3}, {"bits": True},
+        {"f": 1}, {"p": "0.75"}, {"p": "0.8"}, {"q": 2}, {"p": -1}, {"metric": 3}, {"metric": "\ud800"}, {"bits": True},
         {"bits": 512, "hashes": 9},
     ],
     ids=str,

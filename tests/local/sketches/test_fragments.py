@@ -94,6 +94,22 @@ def test_reports_of_other_forms_are_refused_alone():
     assert PUZZLE.aggregator().add(Reports(PUZZLE.fingerprint, rows)).refused == (1, 2, 3)
 
 
+def test_fake_reports_of_one_hash_cannot_make_a_collector_try_all_words(monkeypatch):
+    """All fragments of one hash look frequent at all 8 positions: 4^8 words can be made of them."""
+    puzzle = FragmentPuzzle("abc", length=8, fragment=1, epsilon=2, hashes=2, width=4)
+    tried = []
+    monkeypatch.setattr(FragmentPuzzle, "hash_of", lambda _, word: tried.append(word) or 7)
+    supports = np.zeros(256 * 4, dtype=np.int64)
+    supports[7 * 4 : 8 * 4] = 4, 3, 2, 1
+    monkeypatch.setattr(CountMeanSketch, "supports", lambda *given: supports[given[-1] % len(supports)])
+    collected = puzzle.aggregator()
+    assert collected.add(puzzle.client().report_many(["a"] * 500)).accepted == 500
+    tried.clear()
+    found = collected._found(4)
+    assert len(found) == len(tried) == len(set(tried)) <= 1 << 12
+    assert "" in found  # of the most frequent fragment at each position
+
+
 @pytest.mark.parametrize("candidates", [[], [7], ["privacy", "privacy"], ["abcdefgh", "abcdefghi"]])
 def test_wrong_candidates_are_refused(candidates):
     aggregator = PUZZLE.aggregator()
@@ -106,7 +122,8 @@ def test_wrong_candidates_are_refused(candidates):
     "wrong",
     [
         {"alphabet": ""}, {"alphabet": "aa"}, {"alphabet": FILLER}, {"alphabet": 7}, {"length": 0}, {"length": 65},
-        {"fragment": 3}, {"fragment": 0}, {"length": 8, "fragment": 8}, {"epsilon": 0}, {"hashes": 0},
+        {"alphabet": "a\ud800"}, {"fragment": 3}, {"fragment": 0}, {"length": 8, "fragment": 8}, {"epsilon": 0},
+        {"hashes": 0},
     ],
     ids=str,
 )  # fmt: skip

@@ -12,6 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.local.core.domain import Label
 from sfumato.local.core.protocol import LocalProtocol
 from sfumato.local.core.reports import Given, Intake, Payloads, blocks
+from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import Number
 
 P = TypeVar("P", bound=LocalProtocol)
@@ -57,6 +58,9 @@ class Aggregator(ABC, Generic[P]):
         What is no report of this protocol is refused by itself: another version, fingerprint or length, and payloads
         that no client makes. Everything else is counted.
 
+        Raises:
+            ParameterError: It is nothing that holds reports.
+
         Example:
             >>> from sfumato.local import DirectEncoding
             >>> oracle = DirectEncoding(3, epsilon=1)
@@ -83,8 +87,8 @@ class Aggregator(ABC, Generic[P]):
         Raises:
             ParameterError: It is of another protocol, or counts other candidates.
         """
-        if type(other) is not type(self) or other.header() != self.header():
-            raise ParameterError("other", type(other).__name__, "must be an aggregator of the same protocol")
+        if type(other) is not type(self) or other.header() != self.header() or other is self:
+            raise ParameterError("other", type(other).__name__, "must be another aggregator of the same protocol")
         self._counts += other.counts
         self._reports += len(other)
 
@@ -111,6 +115,7 @@ class Aggregator(ABC, Generic[P]):
         Raises:
             ParameterError: It is damaged, or of another protocol or version.
         """
+        of_kind(snapshot, "snapshot", bytes, "bytes that `snapshot` gave")
         header, cells = self.header(), self._cells
         state, digest = snapshot[:-_DIGEST_BYTES], snapshot[-_DIGEST_BYTES:]
         if len(state) != len(header) + 8 * (1 + cells) or not state.startswith(header):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.lattice import present
 from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import positive_integer, set_fields
+from sfumato.query.model.columns import unicode_text
 
 Label: TypeAlias = str | int
 """A value as people write it: a text, a whole number, or True and False."""
@@ -23,6 +24,7 @@ LARGEST_DOMAIN: Final = 1 << 31
 """The most values that a domain may have, if it is not open."""
 _LONGEST_HASH: Final = 61
 _LONGEST_NUMBER: Final = 20  # digits
+_LARGEST_LABEL: Final = 1 << 63
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -36,6 +38,7 @@ class Domain:
     a missing value (None, NaN, masked)    the same
     3.0 where 3 is listed                  it is 3
     True where 1 is listed                 it is 1, as in Python; both cannot be listed
+    two ways to write é in Unicode         two texts; normalize texts, to NFC for example, on both sides
     =====================================  ================================================================
 
     So no value is an error, because an error on one device would reveal that its value is odd.
@@ -45,8 +48,8 @@ class Domain:
         other: The listed label that stands for all values that are not listed.
 
     Raises:
-        ParameterError: There are fewer than two values or more than 2^31, a label is no text or whole number or is
-            listed twice, or `other` is not listed.
+        ParameterError: There are fewer than two values or more than 2^31, a label is no text or whole number of 64
+            bits or is listed twice, or `other` is not listed.
 
     Example:
         >>> colors = Domain(["red", "green", "other"], other="other")
@@ -106,7 +109,7 @@ class Domain:
         if self.hash_bits is not None:
             return np.array([self._hashed(value) for value in values], dtype=np.int64)
         other = UNKNOWN if self.other is None else self.index(self.other)
-        if self.labels is None and isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.ndim == 1:
+        if self.labels is None and _are_plain_integers(values):
             is_in = (values >= 0) & (values < self.size)
             return np.where(is_in, np.where(is_in, values, 0).astype(np.int64), other)
         return np.array([self._position(value, other) for value in values], dtype=np.int64)
@@ -185,10 +188,10 @@ class Domain:
         try:
             if self.labels is not None:
                 return self._numbers.get(held, other)
-            number = int(held) if held == int(held) else UNKNOWN
+            is_in = not isinstance(held, str) and 0 <= held < self.size and held == int(held)
         except (TypeError, ValueError, ArithmeticError):  # an unhashable value, a text, NaN or an infinity
             return other
-        return number if 0 <= number < self.size and not isinstance(held, str) else other
+        return int(held) if is_in else other
 
     def _hashed(self, value: Any) -> int:
         """A missing value is no text: it is unknown."""
@@ -199,6 +202,12 @@ class Domain:
         return int.from_bytes(digest[:8]) >> 64 - (self.hash_bits or 0)
 
 
+def _are_plain_integers(values: Any) -> TypeGuard[NDArray[np.integer]]:
+    """Whether it is an array of whole numbers, none of which is masked."""
+    is_plain = isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray)
+    return is_plain and values.dtype.kind in "iu" and values.ndim == 1
+
+
 def _listed(values: Any) -> tuple[Label, ...]:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise ParameterError("domain", values, "must be a size, or a list of labels")
@@ -207,4 +216,9 @@ def _listed(values: Any) -> tuple[Label, ...]:
         raise ParameterError("domain", "some labels", "must be texts or whole numbers, at least two")
     if len(set(labels)) < len(labels):
         raise ParameterError("domain", "some labels", "must be listed once each")
+    for label in labels:
+        if isinstance(label, str):
+            unicode_text(label, "domain")
+        elif not -_LARGEST_LABEL <= label < 2 * _LARGEST_LABEL:
+            raise ParameterError("domain", "some labels", "must be whole numbers of 64 bits, if they are no texts")
     return labels

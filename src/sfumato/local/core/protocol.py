@@ -111,7 +111,7 @@ class LocalProtocol(ABC):
         """
         if set(parameters) != set(cls._names()):
             requirement = f"must have {', '.join(cls._names())} and nothing else"
-            raise ParameterError("protocol", f"{cls.kind} with {', '.join(sorted(parameters))}", requirement)
+            raise ParameterError("protocol", f"{cls.kind} with {', '.join(sorted(map(str, parameters)))}", requirement)
         given = {name: Domain.from_json(value) if name == "domain" else value for name, value in parameters.items()}
         return cls(**given)
 

@@ -61,6 +61,7 @@ class Report:
         Raises:
             ParameterError: They are of another version, or too short.
         """
+        of_kind(data, "report", (bytes, bytearray, memoryview), "bytes")
         if len(data) <= HEADER_BYTES or data[0] != VERSION:
             raise ParameterError("report", f"{len(data)} bytes", _REQUIREMENT)
         return cls(bytes(data[1:HEADER_BYTES]), bytes(data[HEADER_BYTES:]))
@@ -72,6 +73,7 @@ class Report:
         Raises:
             ParameterError: It is none.
         """
+        of_kind(text, "report", str, "a text in base64")
         return cls.from_bytes(bytes_of_text(text) or b"")
 
 
@@ -151,7 +153,13 @@ def blocks(given: Given, *, fingerprint: bytes, width: int) -> Iterator[Arrivals
             yield Arrivals(rows, np.arange(len(rows)), len(part))
         return
     header, length = bytes((VERSION,)) + fingerprint, HEADER_BYTES + width
-    items = iter((given,) if isinstance(given, Report | str | bytes) else given)
+    held: Any = (given,) if isinstance(given, Report | str | bytes | bytearray | memoryview) else given
+    if not isinstance(held, Iterable) or (isinstance(held, np.ndarray) and held.dtype.kind == "S"):
+        # NumPy's bytes lose the zeros at their end.
+        raise ParameterError(
+            "reports", type(given).__name__, "must be Reports, a Report, or a list of them or of bytes"
+        )
+    items = iter(held)
     while came := [_bytes_of(item, length) for item in islice(items, _BLOCK)]:
         kept = {place: data for place, data in enumerate(came) if data is not None and data.startswith(header)}
         whole = np.frombuffer(b"".join(kept.values()), dtype=np.uint8).reshape(len(kept), length)

@@ -22,6 +22,7 @@ from sfumato.local.core.protocol import LocalProtocol
 from sfumato.local.core.reports import Payloads
 from sfumato.local.frequency.estimates import FrequencyEstimates, Supports
 from sfumato.local.frequency.hashing import PooledHashing
+from sfumato.mechanisms.lattice import present
 from sfumato.noise.uniform.uniform import uniform_below
 from sfumato.numeric.rationals import Number, positive_integer, set_fields
 from sfumato.privacy.events import FiniteEvent
@@ -163,9 +164,10 @@ class PrefixSearch(LocalProtocol):
 
     def word_of(self, value: Any) -> int:
         """The bytes of a text as a number, and −1 for what is no such text."""
-        if not isinstance(value, str):
+        held = value if isinstance(value, str) else present(value)
+        if not isinstance(held, str):
             return UNKNOWN
-        data = value.encode("utf-8", errors="surrogatepass")
+        data = held.encode("utf-8", errors="surrogatepass")
         return int.from_bytes(data.ljust(self.length, b"\0")) if len(data) <= self.length else UNKNOWN
 
     def text_of(self, word: int) -> str:

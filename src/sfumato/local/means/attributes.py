@@ -21,6 +21,7 @@ from sfumato.local.means.numbers import MeanEstimate, Places, places_of
 from sfumato.noise.uniform.uniform import uniform_below
 from sfumato.numeric.rationals import Number, exact, positive_integer, set_fields
 from sfumato.privacy.events import Event, SelfComposedEvent
+from sfumato.query.model.columns import unicode_text
 
 _EACH: Final = Fraction("2.5")
 """The ε below which one more number in a report does more harm than good [WXYZHSSY19]."""
@@ -84,8 +85,10 @@ class SampledMeans(LocalProtocol):
                 raise
             raise ParameterError("attributes", "some", "must be names, each with two bounds") from None
         names = [name for name, _, _ in entries]
-        if not 1 <= len(names) <= _MOST or len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):
+        if not 1 <= len(names) <= _MOST or not all(isinstance(n, str) for n in names) or len(set(names)) < len(names):
             raise ParameterError("attributes", f"{len(names)} names", f"must be from 1 to {_MOST:,} different texts")
+        for name in names:
+            unicode_text(name, "attributes")
         set_fields(self, attributes=entries, epsilon=local_epsilon(epsilon), steps=positive_integer(steps, "steps"))
         for number in range(len(entries)):
             self.of(number)  # checks its bounds

@@ -50,7 +50,7 @@ class NumberProtocol(LocalProtocol):
         steps: T, from 1 to 2^16. What the rounding adds to the error is at most half of a step.
 
     Raises:
-        ParameterError: A parameter is out of range.
+        ParameterError: A parameter is out of range, or floats cannot tell the places between the bounds apart.
     """
 
     low: Fraction
@@ -65,6 +65,7 @@ class NumberProtocol(LocalProtocol):
         if lower >= upper:
             raise ParameterError("high", high, "must be above the lower bound")
         taken = positive_integer(self.usual_steps if steps is None else steps, "steps", most=LARGEST_LATTICE)
+        _check_floats(lower, upper, taken)
         set_fields(self, low=lower, high=upper, epsilon=local_epsilon(epsilon), steps=taken)
 
     @property
@@ -134,15 +135,26 @@ def places_of(values: Iterable[Any], low: Fraction, high: Fraction, steps: int) 
     plain = isinstance(values, np.ndarray) and values.dtype.kind in "biuf" and not isinstance(values, np.ma.MaskedArray)
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise ParameterError("values", f"{values.ndim}-dimensional", "must have one dimension")
-    numbers = np.array(values if plain else [_number(value) for value in values], dtype=np.float64)
+    with np.errstate(over="ignore"):  # a long double may be larger than any float
+        numbers = np.array(values if plain else [_number(value) for value in values], dtype=np.float64)
     unknown = np.flatnonzero(np.isnan(numbers))
     numbers[unknown] = 0.0
-    with np.errstate(over="ignore"):
-        scaled = (np.clip(numbers, float(low), float(high)) - float(low)) / float(high - low) * steps
+    scaled = (np.clip(numbers, float(low), float(high)) - float(low)) / float(high - low) * steps
     places = np.clip(np.floor(scaled + 0.5), 0, steps).astype(np.int64)
     if len(unknown):
         places[unknown] = uniform_below(steps + 1, len(unknown))
     return places
+
+
+def _check_floats(low: Fraction, high: Fraction, steps: int) -> None:
+    """Each step is at least two steps of the floats at the bounds, so that numbers reach all places."""
+    try:
+        step, finest = float(high - low) / steps, np.spacing(max(abs(float(low)), abs(float(high))))
+    except OverflowError:
+        raise ParameterError("high", "a bound", "must differ from the lower bound by less than 10^308") from None
+    if not step >= 2 * finest:
+        requirement = "must be so far above the lower bound that floats tell the steps between them apart"
+        raise ParameterError("high", float(high), f"{requirement}; subtract a constant from all numbers")
 
 
 def _number(value: Any) -> float:

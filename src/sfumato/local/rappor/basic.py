@@ -18,6 +18,7 @@ from sfumato.noise.uniform.bernoulli import Booleans
 from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import Number, set_fields
 from sfumato.privacy.events import FiniteEvent
+from sfumato.query.model.columns import unicode_text
 
 _UNKNOWN: Final = b"\x03"
 _WIDTH: Final = 16
@@ -63,7 +64,8 @@ class BasicRappor(UnaryEncoding, RandomizedTwice):
 
     def __init__(self, domain: DomainLike, *, f: Number, p: Number, q: Number, metric: str = "") -> None:
         uniform, low, high = checked_probabilities(f, p, q)
-        set_fields(self, f=uniform, p=low, q=high, metric=of_kind(metric, "metric", str, "a text"))
+        named = unicode_text(of_kind(metric, "metric", str, "a text"), "metric")
+        set_fields(self, f=uniform, p=low, q=high, metric=named)
         FrequencyOracle.__init__(self, domain, epsilon=self.realized_epsilon)
 
     @classmethod

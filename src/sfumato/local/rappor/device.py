@@ -15,7 +15,7 @@ from sfumato.local.rappor.permanent import cohort_of, permanent_response, realiz
 from sfumato.mechanisms.base import opened
 from sfumato.noise.entropy import random_bytes
 from sfumato.noise.uniform.bernoulli import Booleans, bernoulli
-from sfumato.numeric.arguments import of_kind
+from sfumato.numeric.arguments import of_kind, whole
 from sfumato.numeric.rationals import Number, probability
 from sfumato.privacy.events import FiniteEvent
 
@@ -123,9 +123,7 @@ class RapporClient(LocalClient):
             raise ParameterError("secret", f"{len(self.secret)} bytes", f"must have at least {_SHORTEST_SECRET} bytes")
         if cohort is None:
             cohort = cohort_of(self.secret, cohorts=protocol.cohorts, bits=protocol.bits)
-        if cohort not in range(protocol.cohorts):
-            raise ParameterError("cohort", cohort, f"must be a whole number from 0 to {protocol.cohorts - 1}")
-        self.cohort: Final = cohort
+        self.cohort: Final = whole(cohort, "cohort", most=protocol.cohorts - 1)
 
     def report(self, value: Any) -> Report:
         """The permanent response to a value, randomized once more."""

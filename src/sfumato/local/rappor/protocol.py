@@ -19,6 +19,7 @@ from sfumato.noise.uniform.uniform import uniform_below
 from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import Number, positive_integer, set_fields
 from sfumato.privacy.events import FiniteEvent
+from sfumato.query.model.columns import unicode_text
 
 if TYPE_CHECKING:
     from sfumato.local.rappor.estimates import RapporAggregator
@@ -94,7 +95,7 @@ class Rappor(RandomizedTwice):
         set_fields(
             self, bits=size, hashes=positive_integer(hashes, "hashes", most=most_hashes),
             cohorts=positive_integer(cohorts, "cohorts", most=LARGEST_COHORTS), f=uniform, p=low, q=high,
-            metric=of_kind(metric, "metric", str, "a text"),
+            metric=unicode_text(of_kind(metric, "metric", str, "a text"), "metric"),
         )  # fmt: skip
 
     @property

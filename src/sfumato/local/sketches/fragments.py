@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from itertools import product
+from math import prod
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -24,6 +25,7 @@ from sfumato.noise.uniform.uniform import uniform_below
 from sfumato.numeric.arguments import of_kind, share
 from sfumato.numeric.rationals import Number, positive_integer, set_fields
 from sfumato.privacy.events import ComposedEvent
+from sfumato.query.model.columns import unicode_text
 
 FILLER: Final = "\0"
 """What stands for places after the end of a word, and for characters that are not in the alphabet."""
@@ -32,6 +34,8 @@ _HASH_BITS: Final = 61
 _LONGEST: Final = 64
 _MOST_FRAGMENTS: Final = 1 << 22
 _POSITION_BYTES: Final = 1
+_MOST_JOINED: Final = 1 << 12
+"""Words of one hash that are tried. Whoever sends fake reports can make all fragments have one hash."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -85,7 +89,7 @@ class FragmentPuzzle(LocalProtocol):
     def __init__(
         self, alphabet: str, *, length: int, epsilon: Number, fragment: int = 2, hashes: int = 128, width: int = 1024
     ) -> None:
-        letters = of_kind(alphabet, "alphabet", str, "a text")
+        letters = unicode_text(of_kind(alphabet, "alphabet", str, "a text"), "alphabet")
         if not letters or len(set(letters)) < len(letters) or FILLER in letters:
             raise ParameterError("alphabet", alphabet, "must be at least one character, each once, and no NUL")
         whole = positive_integer(length, "length", most=_LONGEST)
@@ -253,7 +257,10 @@ class PuzzleAggregator(Aggregator[FragmentPuzzle]):
         return supports.estimate(tuple(words), confidence, extra_variance=shared)
 
     def _found(self, fragments: int) -> list[str]:
-        """Words whose fragments are among the most frequent ones of each position, and have one hash."""
+        """Words whose fragments are among the most frequent ones of each position, and have one hash.
+
+        Of a hash with too many of them, the rarest fragments are left out.
+        """
         texts, most = self.protocol.fragments(), positive_integer(fragments, "fragments")
         by_hash: list[dict[int, list[str]]] = []
         for position in range(self.protocol.positions):
@@ -266,7 +273,10 @@ class PuzzleAggregator(Aggregator[FragmentPuzzle]):
             by_hash.append(grouped)
         found = []
         for hashed in sorted(set.intersection(*(set(grouped) for grouped in by_hash))):
-            for parts in product(*(grouped[hashed] for grouped in by_hash)):
+            of_hash = [grouped[hashed] for grouped in by_hash]
+            while prod(map(len, of_hash)) > _MOST_JOINED:
+                max(of_hash, key=len).pop()
+            for parts in product(*of_hash):
                 word = "".join(parts).rstrip(FILLER)
                 if self.protocol.hash_of(word) == hashed:
                     found.append(word)
