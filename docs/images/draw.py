@@ -238,7 +238,7 @@ def rappor_detection(folder: Path) -> Path:
         fractions.tolist(),
         [count / collections for count in found.values()],
         threshold=least,
-        title=f"{reports:,} reports always detect texts that 2.5% of the people hold",
+        title=f"All {collections} collections of {reports:,} reports detect texts that 2.5% of people hold",
     )
     return save(figure, folder / "rappor_detection.png")
 

@@ -1,7 +1,7 @@
 """A case: a mechanism, two neighbors that are among the worst, and what was charged; and what audits make of it.
 
-Each case has a chance of 1e-6 of being refuted if its claim is true: all 123 together have 1.3e-4 in `make audit`, and
-the 94 of `make test` 1e-4.
+Each case has a chance of 1e-6 of being refuted if its claim is true. So all together have one below a thousandth, as
+there are fewer than a thousand.
 """
 
 from collections.abc import Callable

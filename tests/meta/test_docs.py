@@ -27,6 +27,7 @@ HINT = re.compile(r"pip install (.*)")
 PACKAGE = re.compile(r"[A-Za-z][\w-]*(\[[\w,]+\])?")
 BIBLIOGRAPHY = ROOT / "docs" / "bibliography.md"
 ERRORS = ROOT / "docs" / "reference" / "errors.md"
+LOCAL = ROOT / "docs" / "reference" / "local.md"
 MECHANISMS = ROOT / "docs" / "reference" / "mechanisms.md"
 SQL = ROOT / "docs" / "reference" / "sql.md"
 IMAGES = ROOT / "docs" / "images"
@@ -191,10 +192,23 @@ def test_the_page_of_mechanisms_has_every_mechanism():
     assert without_row(text(MECHANISMS), named - {"Mechanism", "AdditiveMechanism"}, "`{}`") == []
 
 
-def test_the_examples_of_the_page_of_mechanisms_run_and_give_what_they_say():
+def left_by_examples(page):
+    """The names that the examples of a page leave, run one after the other."""
     names: dict = {}
-    for block in re.findall(r"^```python\n(.*?)^```", text(MECHANISMS), re.MULTILINE | re.DOTALL):
+    for block in re.findall(r"^```python\n(.*?)^```", text(page), re.MULTILINE | re.DOTALL):
         exec(block, names)  # noqa: S102 # the page's own examples
+    return names
+
+
+def test_the_examples_of_the_page_of_local_protocols_run_and_give_what_they_say():
+    names = left_by_examples(LOCAL)
+    assert (round(float(names["homepages"].realized_epsilon), 4), names["device"].responses) == (1.0743, 1)
+    assert round(float(names["ledger"].remaining), 6) == 19
+    assert len(names["collected"]) == 1
+
+
+def test_the_examples_of_the_page_of_mechanisms_run_and_give_what_they_say():
+    names = left_by_examples(MECHANISMS)
     assert names["count"].accuracy("0.95") == 30
     assert names["count"].event == DiscreteLaplaceEvent(10, 1)
     assert not names["report"].is_refuted

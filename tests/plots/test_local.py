@@ -42,6 +42,7 @@ def test_texts_come_by_their_frequency_with_the_frequency_of_detection():
     assert axes.lines[1].get_xdata()[0] == 0.0138
     assert legend_texts(axes) == ["share of collections", "detection frequency, 1.38%"]
     assert axes.get_title(loc="left") == "Texts are detected from 2.00% of the people on"
+    assert axes.xaxis.get_major_formatter()(0.001) == "0.1%"
     (axes,) = detection_curve([0.02, 0.1], [1, 0.5]).axes
     assert axes.get_title(loc="left") == "No text is always detected"
 

@@ -76,6 +76,7 @@ def fractions_found(
     )
     axes.plot(ranks, true[order], color=ORANGE, linewidth=2, label="true fraction")
     axes.axhline(0, color=GREY, linewidth=0.8)
+    axes.set_xlim(0.5, len(true) + 0.5)
     axes.yaxis.set_major_formatter(percent())
     legend(axes)
     return figure
@@ -154,14 +155,16 @@ def detection_curve(
         f"Texts are detected from {always[0]:.2%} of the people on" if len(always) else "No text is always detected"
     )
     figure, (axes,) = new_figure(
-        finding if title is None else title, x_label="fraction of people who hold a text", y_label="detected"
+        finding if title is None else title,
+        x_label="fraction of people who hold a text",
+        y_label="share of collections that detect it",
     )
     axes.semilogx(held, share, color=BLUE, marker="o", markersize=4, linewidth=1.5, label="share of collections")
     if threshold is not None:
         marked = drawable(threshold, "threshold")
         mark(axes, marked, f"detection frequency, {marked:.2%}", ORANGE)
     axes.set_ylim(-0.03, 1.03)
-    axes.xaxis.set_major_formatter(lambda place, _: f"{place:.2g}")
+    axes.xaxis.set_major_formatter(lambda place, _: f"{100 * place:g}%")
     axes.yaxis.set_major_formatter(percent())
     legend(axes, place="upper left")
     return figure
@@ -203,5 +206,5 @@ def device_costs(days: Numbers, spent_by_name: Mapping[str, Numbers], *, title: 
 
 _OFTEN = 0.9
 _TICKS = tuple(digit * 10.0**power for power in range(-6, 3) for digit in (1, 2, 5))
-_DASHES = ("-",) * len(PALETTE) + ("--",) * len(PALETTE)
-"""Colors come twice, the second time dashed."""
+_DASHES = ("-",) * len(PALETTE) + tuple((1.5 * place, (1.5, 3.0)) for place in range(len(PALETTE)))
+"""Colors come twice, the second time dashed. Dashes of one line lie in the gaps of the next, where they coincide."""

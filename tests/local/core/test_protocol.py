@@ -1,6 +1,7 @@
 """What holds for every protocol: its exact distribution, its stored form, its reports, and no value is an error."""
 
 from fractions import Fraction
+from itertools import permutations
 from math import inf, nan
 
 import numpy as np
@@ -48,6 +49,17 @@ def test_accountants_charge_what_was_asked_and_the_event_says_no_less_than_the_p
 def test_a_public_pool_reveals_no_more_than_the_realized_epsilon(protocol):
     laws = [payload_law(protocol, value) for value in some_values(protocol)]
     assert log_up(worst_ratio(laws)) <= protocol.realized_epsilon <= protocol.epsilon
+
+
+@pytest.mark.parametrize("protocol", POOLED.values(), ids=POOLED)
+def test_a_public_pool_reveals_no_more_than_its_event(protocol):
+    """For any two values, also for those that no function of the pool puts into one cell."""
+    laws = [payload_law(protocol, value) for value in some_values(protocol)]
+    for tried in (0.0, float(protocol.epsilon) / 2):
+        stated = float(PLDAccountant().compose(protocol.event).delta(epsilon=tried))
+        for first, second in permutations(laws, 2):
+            exact = sum(max(0.0, float(first[payload]) - np.exp(tried) * float(second[payload])) for payload in first)
+            assert exact <= stated + 1e-9
 
 
 @KEPT

@@ -66,6 +66,15 @@ def test_frequent_texts_are_found():
     assert (np.abs(named.fractions - true[:10]) < 6 * named.standard_errors).all()
 
 
+def test_intervals_include_what_a_pool_adds():
+    """All hold one text, nearly without noise: others are off by the cells that they share with it."""
+    search = PrefixSearch(1, epsilon=8, top=2, step=8, pool=2)
+    collected = search.aggregator()
+    collected.add(search.client().report_many(["a"] * 2000))
+    shared = 1 / ((search.hashing.family.cells - 1) * 2)
+    assert (collected.estimate(["a", "b"]).standard_errors ** 2 > 0.9 * shared).all()
+
+
 def test_a_group_without_reports_leaves_nothing_to_search():
     collected = TINY.aggregator()
     collected.add(TINY.client().report_many(["abcd"] * 2))

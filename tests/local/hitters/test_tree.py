@@ -50,6 +50,14 @@ def test_frequent_texts_are_found_and_others_are_not():
     assert abs(known.fractions[1]) < 6 * known.standard_errors[1]
 
 
+def test_intervals_include_what_columns_share():
+    """All hold one text, nearly without noise: others are off by the columns that they share with it."""
+    search = TreeSearch(1, epsilon=8, hashes=2, width=4)
+    collected = search.aggregator()
+    collected.add(search.client().report_many(["a"] * 2000))
+    assert (collected.estimate(["a", "b"]).standard_errors ** 2 > 0.8 / (2 * 3)).all()
+
+
 def test_of_nobody_nothing_is_found():
     search = TreeSearch(2, epsilon=1, hashes=4, width=64)
     collected = search.aggregator()

@@ -89,6 +89,14 @@ def test_what_is_spent_is_the_number_of_responses(kind):
 
 
 @EACH
+def test_an_unknown_value_is_drawn_once(kind):
+    device = kind(4000, epsilon=1, permanent_epsilon=2).client()
+    for value in (None, "odd", float("nan")) * 10:
+        device.report(value)
+    assert device.responses == 1
+
+
+@EACH
 def test_a_device_goes_on_from_its_memory(kind):
     protocol = kind(6, epsilon="49", permanent_epsilon=50)
     device = protocol.client()

@@ -55,6 +55,14 @@ def test_frequent_words_are_found_and_others_are_not():
     assert abs(known.fractions[1]) < 6 * known.standard_errors[1]
 
 
+def test_intervals_include_what_columns_share():
+    """All hold one word, nearly without noise: others are off by the columns that they share with it."""
+    puzzle = FragmentPuzzle("abc", length=2, epsilon=16, hashes=2, width=4)
+    aggregator = puzzle.aggregator()
+    aggregator.add(puzzle.client().report_many(["ab"] * 2000))
+    assert (aggregator.estimate(["ab", "ba"]).standard_errors ** 2 > 0.8 / (2 * 3)).all()
+
+
 def test_of_nobody_nothing_is_found():
     puzzle = FragmentPuzzle("abc", length=4, epsilon=1, hashes=4, width=64)
     aggregator = puzzle.aggregator()
