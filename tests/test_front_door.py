@@ -169,7 +169,7 @@ MADE_BY_THE_PACKAGE = {
     "sf.local.DistributionEstimate", "sf.local.FrequencyAggregator",
     "sf.local.FrequencyEstimates", "sf.local.FrequencyOracle", "sf.local.Intake", "sf.local.LocalClient",
     "sf.local.LocalProtocol", "sf.local.MeanEstimate", "sf.local.OracleChoice", "sf.local.PoisoningGain",
-    "sf.local.ProjectedFrequencies", "sf.local.SampledEstimates",
+    "sf.local.ProjectedFrequencies", "sf.local.SampledEstimates", "sf.local.ShuffledReports",
     "sf.datasets.HospitalAndVoters", "sf.datasets.SearchLog", "sf.mechanisms.SmoothedValue",
     "sf.mechanisms.SparseVectorSession", "sf.mechanisms.StableValue", "sf.mechanisms.SurveyEstimate",
     "sf.mechanisms.TopK",

@@ -120,9 +120,9 @@ def test_each_refusal_is_one_line():
 def test_reports_are_shuffled_apart_from_their_collector():
     collect("a.csv", "b.csv")
     mix = ("local", "shuffle", "survey.json", "a.csv", "b.csv", "--honest", "60", "--delta", "1e-6")
-    assert "must be at least 81" in refusal(*mix, "--fake", "21", "--to", "mixed.shuffled")
+    assert "must be at least 81" in refusal(*mix, "--least", "81", "--to", "mixed.shuffled")
     assert "ends in .shuffled" in refusal(*mix, "--to", "mixed.csv")
-    result = run(*mix, "--fake", "20", "--to", "mixed.shuffled")
+    result = run(*mix, "--least", "80", "--to", "mixed.shuffled")
     assert result.exit_code == 0
     shuffled, refused, together, alone = result.stdout.splitlines()
     assert (shuffled, refused[:10]) == ("reports shuffled: 80", "refused: 0")

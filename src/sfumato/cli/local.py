@@ -94,9 +94,10 @@ def shuffle(
     honest: Annotated[
         int, typer.Option(metavar="N", help="How many people are trusted to have reported honestly, once each.")
     ],
-    fake: Annotated[
-        int, typer.Option(metavar="N", help="How many more reports there must be, because some may be fake.")
-    ] = 0,
+    least: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Reports to wait for, as some may be fake; default: --honest."),
+    ] = None,
     delta: Annotated[str, typer.Option(metavar="δ", help="The δ at which to state ε, e.g. 1e-6.")],
     to: Annotated[str, typer.Option(metavar="FILE", help="New file for the collector; it ends in .shuffled.")],
 ) -> None:
@@ -108,7 +109,7 @@ def shuffle(
     from sfumato.local.files import load_protocol, read_reports, save_shuffled  # keeps --help quick
 
     made = load_protocol(protocol)
-    shuffler = Shuffler(made, honest=honest, fake=fake)
+    shuffler = Shuffler(made, honest=honest, least=least)
     refused = sum(len(shuffler.add(block).refused) for path in reports for block in read_reports(path))
     whole = shuffler.release()
     save_shuffled(whole, to)

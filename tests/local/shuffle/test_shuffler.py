@@ -60,7 +60,7 @@ def test_a_whole_has_the_reports_that_came_and_no_other_trace_of_them():
 
 
 def test_nothing_is_given_out_before_enough_came_and_nothing_twice():
-    shuffler = Shuffler(DRINKS, honest=3, fake=2)
+    shuffler = Shuffler(DRINKS, honest=3, least=5)
     assert shuffler.add(sent(0, 1, 2, 3)).accepted == 4
     with pytest.raises(ParameterError, match="at least 5"):
         shuffler.release()
@@ -73,7 +73,7 @@ def test_nothing_is_given_out_before_enough_came_and_nothing_twice():
 
 
 def test_the_event_is_that_of_the_honest_people_alone_and_composes():
-    whole = given_out([DRINKS.client().report_many(["tea"] * 3000)], honest=2000, fake=500)
+    whole = given_out([DRINKS.client().report_many(["tea"] * 3000)], honest=2000, least=2500)
     event = whole.event
     assert sum(event.p) == sum(event.q) == 1
     assert decode_event(encode_event(event)) == event
@@ -143,7 +143,9 @@ def test_protocols_that_repeat_responses_are_refused(protocol):
         Shuffler(protocol, honest=10)
 
 
-@pytest.mark.parametrize("wrong", [{"honest": 0}, {"honest": 1.5}, {"honest": 10**9}, {"fake": -1}, {"protocol": 1}])
+@pytest.mark.parametrize(
+    "wrong", [{"honest": 0}, {"honest": 1.5}, {"honest": 10**9}, {"least": 9}, {"least": 10.5}, {"protocol": 1}]
+)
 def test_wrong_arguments_are_refused_by_name(wrong):
     given = {"protocol": DRINKS, "honest": 10} | wrong
     with pytest.raises(ParameterError, match=next(iter(wrong))):

@@ -99,14 +99,14 @@ class Shuffler:
     Edge case                                   Behavior
     ==========================================  =============================================================
     what is no report of the protocol           refused by itself, and not counted
-    fewer reports than `honest` and `fake`      nothing is given out, and all are kept
+    fewer reports than `least`                  nothing is given out, and all are kept
     a protocol that repeats responses           refused: several wholes of one response would be no crowds
     ==========================================  =============================================================
 
     Args:
         protocol: What devices and collector agreed on. Each report must be made afresh.
         honest: How many people are trusted to report honestly and once. The event is that of so many.
-        fake: How many reports beyond those to wait for, because they may be fake or repeated.
+        least: How many reports to wait for, as some may be fake or repeated; `honest`, if it is not given.
 
     Raises:
         ParameterError: An argument is out of range.
@@ -125,14 +125,16 @@ class Shuffler:
         [FMT21]; [BBGN19].
     """
 
-    def __init__(self, protocol: LocalProtocol, *, honest: int, fake: int = 0) -> None:
+    def __init__(self, protocol: LocalProtocol, *, honest: int, least: int | None = None) -> None:
         of_kind(protocol, "protocol", LocalProtocol, "a protocol of sf.local")
         if hasattr(protocol, "lifetime_epsilon"):
             requirement = "must make each report afresh; this one repeats responses, whose cost is lifetime_epsilon"
             raise ParameterError("protocol", type(protocol).__name__, requirement)
         self.protocol: Final = protocol
         self.honest: Final = positive_integer(honest, "honest", most=LARGEST_CROWD)
-        self.least: Final = self.honest + (positive_integer(fake, "fake", most=LARGEST_CROWD) if fake else 0)
+        self.least: Final = self.honest if least is None else positive_integer(least, "least")
+        if self.least < self.honest:
+            raise ParameterError("least", least, f"must be at least {self.honest}, the honest reports among them")
         self._kept: list[Payloads] = []
 
     def __len__(self) -> int:
