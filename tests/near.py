@@ -130,7 +130,7 @@ def near(file: str) -> Iterator[tuple[str, str]]:
 def _near_a_source(path: Path) -> Iterator[tuple[str, str]]:
     inside = path.relative_to(SOURCE)
     file, text = _name(path), _text(path)
-    twin = ROOT / "tests" / inside.with_name(f"test_{path.name}")
+    twin = ROOT / "tests" / inside.with_name(f"test_{path.stem.replace('-', '_')}.py")
     if twin.is_file():
         yield _name(twin), "its tests"
     if re.search(r"^\s*>>> ", text, re.MULTILINE):

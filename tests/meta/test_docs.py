@@ -159,7 +159,10 @@ def test_a_module_without_a_proof_is_seen():
 def test_every_proof_is_of_a_module():
     notes = [path for path in documents() if path.is_relative_to(ROOT / "proofs") and path.name != "README.md"]
     modules_of = {path: SOURCE / path.relative_to(ROOT / "proofs").with_suffix(".py") for path in notes}
-    assert [name(path) for path, module in modules_of.items() if not module.exists()] == []
+    without = [
+        path for path, module in modules_of.items() if not module.exists() and not module.with_suffix(".js").exists()
+    ]
+    assert list(map(name, without)) == []
 
 
 def test_every_relative_link_leads_somewhere():

@@ -17,6 +17,7 @@ from tests.mutations import (
     accounting,
     audit,
     audited,
+    browsers,
     canaries,
     clients,
     engines,
@@ -43,9 +44,9 @@ from tests.mutations.mutants import ROOT, Mutant, run_suite
 from tests.sizes import FULL_SIZE
 
 MODULES = (
-    accounting, audit, audited, canaries, clients, engines, engines_by_hash, engines_elsewhere, engines_in_sql, house,
-    ledgers, local, mechanisms, narrowing, noise, operations, plans, server, server_gateway, server_pages,
-    server_sign_in, server_work, sessions, wire,
+    accounting, audit, audited, browsers, canaries, clients, engines, engines_by_hash, engines_elsewhere,
+    engines_in_sql, house, ledgers, local, mechanisms, narrowing, noise, operations, plans, server, server_gateway,
+    server_pages, server_sign_in, server_work, sessions, wire,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"
@@ -63,7 +64,7 @@ SLOW = frozenset({
 def digest_of(folder):
     """A digest of all sources in a folder, and of where they lie."""
     digest = sha256()
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted(path for kind in ("*.py", "*.js") for path in folder.rglob(kind)):
         content = path.read_bytes()
         digest.update(f"{path.relative_to(folder).as_posix()} {len(content)}\n".encode() + content)
     return digest.hexdigest()

@@ -65,6 +65,7 @@ readers = [{readers}]
 protocol = "votes.json"
 public = true
 readers = ["ann"]
+origins = ["https://shop.example"]
 """
 
 CLINIC = """\
@@ -240,11 +241,14 @@ class Beside:
 
     Args:
         running: Whose ledger, database and worker it has.
+        origins: The sites whose pages may send reports here, to every collection.
         limits: What is allowed here otherwise.
     """
 
-    def __init__(self, running, **limits):
+    def __init__(self, running, *, origins=(), **limits):
         curator = load_curator(running.config)
+        if origins:
+            curator.collections = {name: replace(found, origins=origins) for name, found in curator.collections.items()}
         curator.limits = curator.limits.model_copy(update=limits)
         self.keys = running.keys
         self.gateway = Gateway(curator, open_ledger(curator.ledger, must_exist=True), Database(curator.database))

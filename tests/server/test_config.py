@@ -46,6 +46,23 @@ def test_a_collection_has_a_protocol_in_a_file(load, tmp_path):
     found = load('[collections.drinks]\nprotocol = "drinks.json"\nreaders = ["ann"]').collections["drinks"]
     assert (found.name, found.protocol, found.is_public) == ("drinks", protocol, False)
     assert found.readers == {"ann"}
+    assert found.origins == ()
+
+
+ORIGINS = ["https://shop.example", "https://shop.example:8443", "http://localhost:8080", "http://127.0.0.1"]
+
+
+def test_a_collection_names_the_sites_whose_pages_may_send(load, tmp_path):
+    save_protocol(DirectEncoding(2, epsilon=1), tmp_path / "p.json")
+    collection = '[collections.drinks]\nprotocol = "p.json"\norigins = {}'
+    assert load(collection.format(json.dumps(ORIGINS))).collections["drinks"].origins == tuple(ORIGINS)
+    wrong = (
+        "*", "null", "", "shop.example", "https://shop.example/", "https://Shop.example", "https://shop.example:443",
+        "http://shop.example", "http://localhost:80", "https://*.example", "https://a.example https://b.example",
+        "https://user@shop.example", "file://", "http://localhost.evil.example", "https://shop.example:080",
+    )  # fmt: skip
+    for origin in wrong:
+        refused(load, collection.format(json.dumps([*ORIGINS, origin])), "must be like https://shop.example")
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,12 @@ _LONGEST_NAME: Final = 60
 _NAME: Final = re.compile(rf"[\w.@:+-]{{1,{_LONGEST_NAME}}}")
 """The name of a dataset, which begins the names of files, or of a collection."""
 
+_ORIGIN: Final = re.compile(
+    r"(https://(?!.*:443$)[a-z0-9.-]+|http://(?!.*:80$)(localhost|127\.0\.0\.1))(:[1-9][0-9]{0,4})?"
+)
+"""An origin in the form of browsers, which leave out usual ports. On a page that came without TLS anybody may have
+written the script, so it may come from this machine alone."""
+
 _MOST_CELLS: Final = 1 << 20
 
 
@@ -100,6 +106,7 @@ class CollectionEntry(_Entry):
     protocol: str
     public: bool = False
     readers: list[str] = []
+    origins: list[str] = []
 
 
 class TLSEntry(_Entry):
@@ -181,21 +188,30 @@ class Collection:
         protocol: What devices and curator agreed on.
         is_public: Whether anybody may send reports, without an API key.
         readers: The people who may read the estimates.
+        origins: The sites whose pages may send reports, as browsers name them.
     """
 
     name: str
     protocol: LocalProtocol
     is_public: bool
     readers: frozenset[str]
+    origins: tuple[str, ...]
 
     @classmethod
     def declared(cls, name: str, entry: CollectionEntry, folder: Path) -> "Collection":
         """The collection that the file declares.
 
         Raises:
-            PolicyError: Its name is none, or its file holds no protocol, or one that counts too much.
+            PolicyError: Its name is none, its file holds no protocol, or one that counts too much, or no browser would
+                name an origin so.
         """
         _check_name("collections", name)
+        for origin in entry.origins:
+            if not _ORIGIN.fullmatch(origin):
+                requirement = (
+                    f"must be like https://shop.example or http://localhost:8080, without a path; {origin!r} is not"
+                )
+                raise PolicyError(f"collections.{name}.origins", requirement)
         place = f"collections.{name}.protocol"
         try:
             protocol = load_protocol(folder / entry.protocol)
@@ -205,7 +221,7 @@ class Collection:
             raise PolicyError(
                 place, f"must keep at most {_MOST_CELLS:,} counts, as each batch is written with all of them"
             )
-        return cls(name, protocol, entry.public, frozenset(entry.readers))
+        return cls(name, protocol, entry.public, frozenset(entry.readers), tuple(entry.origins))
 
 
 class Curator:

@@ -5,9 +5,13 @@ import time
 
 import pytest
 from playwright.sync_api import expect
+from scipy.stats import binom
+from tests.laws import ALPHA
 from tests.server.dashboard.chromium import DESKTOP, PHONE, Screen, opened
 from tests.server.dashboard.test_collections import send
 from tests.server.openid import CLIENT, provided
+from tests.server.other_site import site, survey
+from tests.server.running import PROTOCOLS, Beside, running
 
 from sfumato.server.dashboard.visits import clients_of
 from sfumato.server.providers import GroupEntry, Provider
@@ -15,6 +19,11 @@ from sfumato.server.providers import GroupEntry, Provider
 HOSTILE = '</script><img src=x onerror=alert(1)>"'
 SQL = "SELECT town, COUNT(*) AS n FROM clinic GROUP BY town"
 NUMBERS = itertools.count()
+MANY = """async ([url, key, count]) => {
+  const { createClient, send } = await import("/sfumato-local.js");
+  const client = await createClient(await (await fetch("/survey.json")).json());
+  return send(url, key, await Promise.all(Array.from({ length: count }, () => client.report("tea"))));
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -317,6 +326,43 @@ def test_no_page_is_shown_inside_of_another_site(screen):
     nobody.page.wait_for_timeout(300)
     frame = nobody.page.frames[-1]
     assert frame.locator("#key").count() == 0
+
+
+def test_a_page_of_another_site_sends_reports_that_count_once(browser):
+    """The examples of the docs, from another origin; then many devices at once, whose reports say what they hold."""
+    drinks, reports = PROTOCOLS["drinks"], 500
+    (p, q), curator = drinks.support_probabilities, running()
+    with site() as (origin, files):
+        gateway = Beside(curator, origins=(origin,))
+        url, key = "http://{}:{}".format(*gateway.address), gateway.keys["cem"]
+        files |= {"curator": url, **survey(PROTOCOLS, key=key)}
+        visitor, ann = Screen(browser, origin), gateway.client("ann")
+
+        def count(name):
+            return ann.get(f"/collections/{name}").json()["reports"]
+
+        def teas():
+            found = ann.get("/collections/drinks/estimate", params={"candidate": "tea"}).json()
+            return round((found["estimates"][0]["fraction"] * float(p - q) + float(q)) * found["reports"])
+
+        for name, path, answers in (("drinks", "survey", ("tea", "water")), ("votes", "homepages", ("yes",))):
+            before = count(name)
+            for answer in answers:  # whoever comes again has a report already
+                visitor.go(f"/{path}.html")
+                visitor.page.fill("[name=answer]", answer)
+                visitor.page.click("button")
+                expect(visitor.page.locator("output")).to_have_text("Thank you.")
+            assert count(name) == before + 1
+        before, teas_before = count("drinks"), teas()
+        answer = visitor.page.evaluate(MANY, [f"{url}/v1/collections/drinks/reports", key, reports])
+        assert answer == {"accepted": reports, "refused": 0, "repeated": False}
+        assert count("drinks") == before + reports
+        low, high = binom.interval(1 - ALPHA, reports, float(p))
+        assert low <= teas() - teas_before <= high
+        assert visitor.wrong == []
+        visitor.close()
+        ann.close()
+        gateway.stop()
 
 
 def test_pages_load_within_a_second(screen):

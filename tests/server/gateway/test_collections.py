@@ -164,3 +164,51 @@ def test_metrics_count_reports_and_hold_none(beside, batch):
     ]
     assert float(line.split()[-1]) % 1 == 0
     assert "tea" not in text
+
+
+# Pages of other sites
+
+SHOP = "https://shop.example"
+ASKING = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type,idempotency-key"}
+ALLOWED = "access-control-allow-origin"
+
+
+def test_browsers_hear_that_pages_of_listed_origins_may_send(beside):
+    with beside.client() as browser:
+        answer = browser.options("/collections/votes/reports", headers={"Origin": SHOP, **ASKING})
+        assert (answer.status_code, answer.headers[ALLOWED]) == (200, SHOP)
+        assert "POST" in answer.headers["access-control-allow-methods"]
+        allowed = answer.headers["access-control-allow-headers"].lower()
+        assert {"authorization", "content-type", "idempotency-key"} <= set(allowed.split(", "))
+        assert "access-control-allow-credentials" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    ("path", "origin"),
+    [
+        ("/collections/votes/reports", "https://other.example"), ("/collections/votes/reports", "null"),
+        ("/collections/votes/reports", f"{SHOP}:8443"), ("/collections/votes/reports", f"{SHOP}.evil.example"),
+        ("/collections/votes/estimate", SHOP), ("/collections", SHOP), ("/collections/drinks/reports", "null"),
+        ("/datasets/clinic/ask", SHOP), ("/me", SHOP),
+    ],
+)  # fmt: skip
+def test_browsers_hear_of_no_other_page_and_no_other_route(beside, batch, path, origin):
+    with beside.client("ann") as browser:
+        asked = browser.options(path, headers={"Origin": origin, **ASKING})
+        sent = browser.post(path, content=b"", headers={"Origin": origin, "Content-Type": BINARY, **batch()})
+    assert ALLOWED not in asked.headers
+    assert ALLOWED not in sent.headers
+
+
+def test_a_page_can_read_that_it_is_counted_and_why_it_is_refused(beside, batch):
+    body, shop = binary(VOTES, ["yes"]), {"Origin": SHOP}
+    with beside.client() as page:
+        answers = [
+            post(page, "votes", body, {**batch(), **shop}), post(page, "votes", b"x", {**batch(), **shop}),
+            post(page, "votes", b"x" * TEN_MEGABYTES, {**batch(), **shop}),
+            page.get("/collections/votes", headers=shop),
+        ]  # fmt: skip
+    assert [answer.status_code for answer in answers] == [200, 422, 413, 200]
+    assert {answer.headers[ALLOWED] for answer in answers} == {SHOP}
+    assert {answer.headers["access-control-expose-headers"] for answer in answers} == {"Retry-After"}
+    assert {answer.headers["vary"] for answer in answers} == {"Origin"}

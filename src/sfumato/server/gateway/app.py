@@ -116,6 +116,7 @@ def create_app(gateway: Gateway) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     app.add_middleware(BoundedBodies, limits=gateway.curator.limits)
+    app.add_middleware(collections.ForPages, collections=gateway.curator.collections)
     app.add_middleware(Observed, metrics=gateway.metrics)
     add_dashboard(app, gateway)
     app.add_middleware(DefaultHeaders, headers=_UNLESS_STATED)

@@ -5,10 +5,13 @@ keys, so nothing here hides them among those of others. What is read of the coun
 """
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Header, Query, Request
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sfumato.errors import ForbiddenError, NotFoundError, ParameterError
 from sfumato.local.core.protocol import LocalProtocol
@@ -21,6 +24,7 @@ from sfumato.server.identity.people import Action
 
 BINARY: Final = "application/octet-stream"
 LINES: Final = "application/x-ndjson"
+_SECONDS_ALLOWED: Final = 600  # for which browsers need not ask again
 COST: Final = "epsilon for each report: reports gathered over HTTP with keys or times are priced at ε₀"
 
 _BODY: Final[dict[str, Any]] = {
@@ -45,6 +49,32 @@ class ForDevices(Guarded):
             who.stay_unnamed()
         else:
             who.sign_in()
+
+
+class ForPages:
+    """Lets pages of the origins that a collection lists read its protocol and send reports, and no other pages.
+
+    Whether a page may is a matter of its browser, which asks here first. It sends no cookies, so a page has no more
+    rights than the key that it has.
+
+    Args:
+        app: What answers.
+        collections: The collections, by their names.
+    """
+
+    def __init__(self, app: ASGIApp, collections: Mapping[str, Collection]) -> None:
+        self._app = app
+        self._open = {
+            f"/v1/collections/{name}{end}": CORSMiddleware(
+                app, allow_origins=found.origins, allow_methods=("GET", "POST"), max_age=_SECONDS_ALLOWED,
+                allow_headers=("Authorization", "Content-Type", "Idempotency-Key"), expose_headers=("Retry-After",),
+            )
+            for name, found in collections.items() if found.origins for end in ("", "/reports")
+        }  # fmt: skip
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        await self._open.get(scope.get("path", ""), self._app)(scope, receive, send)
 
 
 router = APIRouter(prefix="/v1/collections", tags=["collections"], route_class=Guarded)
