@@ -79,8 +79,8 @@ MUTANTS = (
         edits=(
             (
                 "local/frequency/estimates.py",
-                "return (shares - self.when_not) / (self.when_held - self.when_not)",
-                "return np.maximum((shares - self.when_not) / (self.when_held - self.when_not), 0)",
+                "return (self.shares - self.when_not) / (self.when_held - self.when_not)",
+                "return np.maximum((self.shares - self.when_not) / (self.when_held - self.when_not), 0)",
             ),
         ),
         tests=("tests/local/frequency/test_estimates.py",),
@@ -200,11 +200,33 @@ MUTANTS = (
         edits=(
             (
                 "local/means/mean.py",
-                "max(square - mean**2, 0.0) if are_sampled else",
-                "0.0 if are_sampled else",
+                "max(square - mean**2, noise) if are_sampled else noise",
+                "noise",
             ),
         ),
         tests=("tests/local/means/test_mean.py", "tests/local/means/test_attributes.py"),
+    ),
+    Mutant(
+        name="an interval forgets that a random part of the people was asked",
+        edits=(
+            (
+                "local/frequency/estimates.py",
+                "spread / (asked * (p - q) ** 2) + drawn",
+                "spread / (asked * (p - q) ** 2) + 0 * drawn",
+            ),
+        ),
+        tests=("tests/local/frequency/test_estimates.py",),
+    ),
+    Mutant(
+        name="what shared hashes make up is kept as significant",
+        edits=(
+            (
+                "local/frequency/estimates.py",
+                "errors_at_0=_kept(np.sqrt(self.variances(np.zeros(len(fractions))) + extra_variance))",
+                "errors_at_0=_kept(np.sqrt(self.variances(np.zeros(len(fractions)))))",
+            ),
+        ),
+        tests=("tests/local/frequency/test_estimates.py",),
     ),
     Mutant(
         name="the share of uniform bits of a permanent response is rounded to 7 bits",

@@ -30,6 +30,25 @@ def test_what_hashes_add_widens_the_intervals():
     assert wider.standard_errors**2 - plain.standard_errors**2 == pytest.approx(np.full(4, 0.01))
 
 
+@pytest.mark.parametrize("extra", [0.0, 0.04])
+def test_what_is_cut_is_what_noise_and_hashes_may_have_made(extra):
+    """Values that nobody holds share cells with those that many do."""
+    estimates = supports().estimate(tuple("abcd"), "0.95", extra_variance=extra)
+    assert estimates.errors_at_0 == pytest.approx(np.full(4, np.sqrt(0.1875 / (1000 * 0.0625) + extra)))
+    threshold = 2.2414027 * estimates.errors_at_0[0]  # of 0.05/4
+    kept = estimates.project("base_cut").fractions > 0
+    assert kept.tolist() == (estimates.fractions > threshold).tolist() == [True, extra == 0, False, False]
+
+
+def test_of_a_random_part_of_the_people_the_interval_says_who_was_asked():
+    asked = np.array([1000, 900, 600, 600])
+    found = supports(asked=asked).estimate(tuple("abcd"), "0.95", extra_variance=0.0)
+    assert found.fractions == pytest.approx((COUNTS / asked - 0.25) / 0.25)
+    held = np.clip(found.fractions, 0, 1)
+    noise = (held * 0.25 + (1 - held) * 0.1875) / (asked * 0.0625)
+    assert found.standard_errors**2 == pytest.approx(noise + held * (1 - held) * (1 / asked - 1 / 1000))
+
+
 def test_rows_are_for_tables():
     rows = supports().estimate(("a", "b", "c", "d"), "0.95", extra_variance=0.0).rows()
     assert [row["value"] for row in rows] == ["a", "b", "c", "d"]

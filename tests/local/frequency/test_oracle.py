@@ -14,7 +14,6 @@ from tests.sizes import FULL_SIZE
 
 from sfumato.errors import ParameterError
 from sfumato.local import DirectEncoding, Domain
-from sfumato.local.frequency.estimates import Supports
 
 SMALL = pytest.mark.parametrize("oracle", ORACLES.values(), ids=ORACLES)
 LARGER = pytest.mark.parametrize(
@@ -64,6 +63,12 @@ def test_both_forms_of_the_variance_agree(oracle):
         assert oracle.variance(reports=7, fraction=fraction) == pytest.approx(second / 7, rel=1e-9)
 
 
+def test_the_variance_is_exact_where_floats_see_no_noise():
+    oracle = DirectEncoding(2, epsilon=80)
+    p, q = oracle.support_probabilities
+    assert oracle.variance(reports=1, fraction=1) == float(p * (1 - p) / (p - q) ** 2) > 0
+
+
 @pytest.mark.statistical
 @LARGER
 def test_the_mean_squared_error_is_that_of_the_theory_and_intervals_cover_as_often_as_they_say(oracle):
@@ -71,14 +76,13 @@ def test_the_mean_squared_error_is_that_of_the_theory_and_intervals_cover_as_oft
     rng = np.random.default_rng(3)
     size, people = len(oracle.domain), 20_000
     squares, covered = 0.0, 0
-    p, q = map(float, oracle.support_probabilities)
     for _ in range(RUNS):
         held = np.minimum(rng.zipf(1.5, people), size) - 1
         truth = np.bincount(held, minlength=size) / people
         aggregator = oracle.aggregator()
         aggregator.add(oracle.client().report_many(held))
         estimates = aggregator.estimate()
-        variances = Supports.variances(truth, people, p, q)
+        variances = estimates.supports.variances(truth)
         squares += ((estimates.fractions - truth) ** 2 / variances).sum()
         covered += int(((estimates.low <= truth) & (truth <= estimates.high)).sum())
     tried = RUNS * size

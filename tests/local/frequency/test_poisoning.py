@@ -7,6 +7,7 @@ import pytest
 
 from sfumato.errors import ParameterError
 from sfumato.local import (
+    BucketBits,
     DirectEncoding,
     HadamardResponse,
     LocalHashing,
@@ -92,6 +93,11 @@ def test_the_share_for_a_gain_gives_that_gain():
     assert fake_share_for(DirectEncoding(2, epsilon=50), gain=1, targets=2) == pytest.approx(1)
     with pytest.raises(ParameterError, match="gain"):
         fake_share_for(oracle, gain=2)
+
+
+def test_reports_that_tell_of_few_values_have_another_gain():
+    with pytest.raises(ParameterError, match="every value"):
+        poisoning_gain(BucketBits(SIZE, epsilon=1), targets=1, fake_share="0.1")
 
 
 @pytest.mark.parametrize("wrong", [{"targets": 0}, {"targets": SIZE + 1}, {"fake_share": 2}, {"held": -1}])

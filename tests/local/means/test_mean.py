@@ -98,3 +98,14 @@ def test_a_sample_of_the_people_has_a_wider_interval():
     everyone, sampled = (estimate_of(protocol, counts, 1000, "0.95", are_sampled=are) for are in (False, True))
     assert everyone.mean == sampled.mean == pytest.approx(0.5)
     assert everyone.standard_error < sampled.standard_error
+
+
+@pytest.mark.parametrize("kind", [DuchiMean, HybridMean, PiecewiseMean])
+@pytest.mark.parametrize("reports", [1, 2])
+def test_an_interval_of_few_of_the_people_has_the_noise_of_their_reports(kind, reports):
+    """One report, or two that are alike, have no spread among themselves."""
+    protocol = kind(0, 1, epsilon=1)
+    counts = np.zeros(protocol.outputs, dtype=np.int64)
+    counts[-1] = reports
+    found = estimate_of(protocol, counts, reports, "0.95", are_sampled=True)
+    assert found.standard_error == estimate_of(protocol, counts, reports, "0.95").standard_error > 0

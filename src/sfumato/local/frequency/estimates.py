@@ -28,6 +28,7 @@ class Supports:
         when_not: q, the probability that it supports another given value.
         are_all: Whether the values are the whole domain, so that their fractions add up to 1.
         is_exclusive: Whether each report supports exactly one value of the domain.
+        asked: For each value, how many of the reports tell of it, if these are not all: a random part of the people.
     """
 
     counts: NDArray[np.int64]
@@ -36,18 +37,26 @@ class Supports:
     when_not: float
     are_all: bool
     is_exclusive: bool
+    asked: NDArray[np.int64] | None = None
+
+    @property
+    def shares(self) -> Floats:
+        """c/n: of the reports that tell of a value, those that support it."""
+        shares: Floats = self.counts / (self.reports if self.asked is None else self.asked)
+        return shares
 
     @property
     def fractions(self) -> Floats:
         """(c/n − q)/(p − q): unbiased, so some lie below 0 or above 1."""
-        shares: Floats = self.counts / self.reports
-        return (shares - self.when_not) / (self.when_held - self.when_not)
+        return (self.shares - self.when_not) / (self.when_held - self.when_not)
 
-    @staticmethod
-    def variances(fractions: Floats, reports: int, when_held: float, when_not: float) -> Floats:
-        """(f·p(1 − p) + (1 − f)·q(1 − q))/(n·(p − q)²)."""
-        spread = fractions * when_held * (1 - when_held) + (1 - fractions) * when_not * (1 - when_not)
-        variances: Floats = spread / (reports * (when_held - when_not) ** 2)
+    def variances(self, fractions: Floats) -> Floats:
+        """(f·p(1 − p) + (1 − f)·q(1 − q))/(n·(p − q)²); and f(1 − f)·(1/m − 1/n), if m of the n people were asked."""
+        p, q = self.when_held, self.when_not
+        asked = self.reports if self.asked is None else self.asked
+        spread = fractions * p * (1 - p) + (1 - fractions) * q * (1 - q)
+        drawn = fractions * (1 - fractions) * (1 / asked - 1 / self.reports)
+        variances: Floats = spread / (asked * (p - q) ** 2) + drawn
         return variances
 
     def estimate(self, values: tuple[Label, ...], confidence: Number, *, extra_variance: float) -> "FrequencyEstimates":
@@ -58,14 +67,13 @@ class Supports:
         """
         failure = float(failure_probability(confidence))
         fractions = self.fractions
-        within = np.clip(fractions, 0.0, 1.0)
-        variances = self.variances(within, self.reports, self.when_held, self.when_not) + extra_variance
-        errors = np.sqrt(variances)
+        errors = np.sqrt(self.variances(np.clip(fractions, 0.0, 1.0)) + extra_variance)
         reach = -ndtri(failure / 2) * errors
         return FrequencyEstimates(
             values=values,
             fractions=_kept(fractions),
             standard_errors=_kept(errors),
+            errors_at_0=_kept(np.sqrt(self.variances(np.zeros(len(fractions))) + extra_variance)),
             low=_kept(fractions - reach),
             high=_kept(fractions + reach),
             confidence=1 - failure,
@@ -84,6 +92,7 @@ class FrequencyEstimates:
         values: The values, in the order of all arrays.
         fractions: The unbiased estimates.
         standard_errors: The standard deviations of `fractions`, estimated.
+        errors_at_0: The same for values that nobody holds.
         low: Lower ends of the intervals.
         high: Upper ends of the intervals.
         confidence: How often an interval holds the fraction of these people, for each value on its own.
@@ -94,6 +103,7 @@ class FrequencyEstimates:
     values: tuple[Label, ...]
     fractions: Floats
     standard_errors: Floats
+    errors_at_0: Floats
     low: Floats
     high: Floats
     confidence: float
@@ -132,14 +142,11 @@ class FrequencyEstimates:
                 found = norm_sub(self.fractions, is_whole=self.supports.are_all)
             case "em":
                 found = most_likely(
-                    self.supports.counts, self.supports.reports, self.supports.when_held, self.supports.when_not,
+                    self.supports.shares * self.reports, self.reports, self.supports.when_held, self.supports.when_not,
                     is_whole=self.supports.are_all, is_exclusive=self.supports.is_exclusive,
                 )  # fmt: skip
             case "base_cut":
-                nobody = Supports.variances(
-                    np.zeros(1), self.reports, self.supports.when_held, self.supports.when_not
-                ).item()
-                found = base_cut(self.fractions, nobody**0.5, significance=significance)
+                found = base_cut(self.fractions, self.errors_at_0, significance=significance)
             case _:
                 raise ParameterError("method", method, "must be norm_sub, em or base_cut")
         return ProjectedFrequencies(values=self.values, fractions=_kept(found), method=method)

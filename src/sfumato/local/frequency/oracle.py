@@ -43,6 +43,8 @@ class FrequencyOracle(LocalProtocol):
 
     most_values: ClassVar[int] = 1 << 20
     takes_texts: ClassVar[bool] = False
+    tells_of_all: ClassVar[bool] = True
+    """Whether each report tells of every value."""
 
     def __init__(self, domain: DomainLike, *, epsilon: Number) -> None:
         held = domain if isinstance(domain, Domain) else Domain(domain)
@@ -82,8 +84,8 @@ class FrequencyOracle(LocalProtocol):
             3.683
         """
         p, q = self.support_probabilities
-        held = np.array([float(probability(fraction, "fraction"))])
-        return Supports.variances(held, positive_integer(reports, "reports"), float(p), float(q)).item()
+        held, people = probability(fraction, "fraction"), positive_integer(reports, "reports")
+        return float((held * p * (1 - p) + (1 - held) * q * (1 - q)) / (people * (p - q) ** 2))
 
     def inputs(self, values: Iterable[Any]) -> Indexes:
         """Numbers of the values in the domain; a uniform one for a value that is not in it."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sfumato.errors import ParameterError
 from sfumato.local.frequency.oracle import FrequencyOracle
 from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import Number, positive_integer, probability
@@ -31,7 +32,7 @@ def poisoning_gain(oracle: FrequencyOracle, *, targets: int, fake_share: Number,
     A collector can limit it by admitting one report for each person, and by no test of a report itself.
 
     Args:
-        oracle: What collects.
+        oracle: What collects; not `BucketBits`, where a report that tells of few values weighs more.
         targets: r, at least 1 and at most the size of the domain.
         fake_share: β, between 0 and 1.
         held: f, between 0 and 1.
@@ -49,6 +50,8 @@ def poisoning_gain(oracle: FrequencyOracle, *, targets: int, fake_share: Number,
         [CJG21] Section 4.
     """
     of_kind(oracle, "oracle", FrequencyOracle, "a frequency oracle, such as OptimizedUnaryEncoding(9, epsilon=1)")
+    if not oracle.tells_of_all:
+        raise ParameterError("oracle", type(oracle).__name__, "must be one whose reports each tell of every value")
     most = positive_integer(targets, "targets", most=len(oracle.domain))
     share, honest = probability(fake_share, "fake_share"), probability(held, "held")
     p, q = oracle.support_probabilities

@@ -1,6 +1,6 @@
 """Projections of unbiased estimates onto fractions that can be: post-processing, which costs nothing."""
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +34,13 @@ def norm_sub(fractions: NDArray[np.float64], *, is_whole: bool = True) -> NDArra
 
 
 def base_cut(
-    fractions: NDArray[np.float64], standard_error: float, *, significance: float = 0.05
+    fractions: NDArray[np.float64], standard_errors: float | NDArray[np.float64], *, significance: float = 0.05
 ) -> NDArray[np.float64]:
     """The estimates that are significantly above 0, and 0 in place of all others.
 
     Args:
         fractions: The unbiased estimates.
-        standard_error: That of a value which nobody holds.
+        standard_errors: Those of values that nobody holds, or one for all.
         significance: The probability that any such value is kept, by a union bound over all entries.
 
     Raises:
@@ -50,12 +50,12 @@ def base_cut(
         >>> base_cut(np.array([0.5, 0.02, -0.1]), 0.01).tolist()
         [0.5, 0.0, 0.0]
     """
-    threshold = -ndtri(share(significance, "significance") / len(fractions)) * standard_error
+    threshold = -ndtri(share(significance, "significance") / len(fractions)) * standard_errors
     return np.where(fractions > threshold, fractions, 0.0)
 
 
 def most_likely(
-    supports: NDArray[np.int64],
+    supports: NDArray[Any],
     reports: int,
     when_held: float,
     when_not: float,
@@ -110,7 +110,7 @@ def most_likely(
     return likeliest
 
 
-def _water_filled(supports: NDArray[np.int64], rest: float) -> NDArray[np.float64]:
+def _water_filled(supports: NDArray[Any], rest: float) -> NDArray[np.float64]:
     """max(0, c/λ − q/(p − q)), with the λ for which these add up to 1."""
     descending = np.sort(supports)[::-1].astype(np.float64)
     levels = np.cumsum(descending) / (1 + rest * np.arange(1, len(supports) + 1))

@@ -18,10 +18,12 @@ from sfumato.local.frequency.packing import have_no_bits_beyond, integers_of, pa
 from sfumato.local.longitudinal.memory import LongitudinalOracle
 from sfumato.noise.uniform.bernoulli import bernoulli
 from sfumato.noise.uniform.uniform import uniform_below
-from sfumato.numeric.rationals import Number, positive_integer, set_fields
+from sfumato.numeric.rationals import Number, positive_integer, probability, set_fields
 from sfumato.privacy.events import FiniteEvent
 
 _MOST: Final = 64
+_DIFFERING: Final = 2
+"""In so many sampled bits two values differ, at most."""
 _ELSEWHERE: Final = -1
 """What a device remembers a response by, to any value in no bucket that it sampled."""
 
@@ -30,13 +32,13 @@ _ELSEWHERE: Final = -1
 class BucketBits(LongitudinalOracle):
     """A device samples d of b values, and remembers one bit for each: whether that is its value, randomized. dBitFlip.
 
-    A bit is right with probability √R/(√R + 1), where √R is the rational just below e^(ε/2). Reports repeat the
-    permanent response as it is. So all reports of one value are alike, and a value that moves among those that the
-    device did not sample changes nothing. A device has at most d + 1 responses. A payload is the sampled values and the
-    bits.
+    A bit is right with probability √R/(√R + 1), where √R is the rational just below e^(ε/2); or R/(R + 1), if a device
+    samples one value: then two values differ in one bit. Reports repeat the permanent response as it is. So all reports
+    of one value are alike, and a value that moves among those that the device did not sample changes nothing. A device
+    has at most d + 1 responses. A payload is the sampled values and the bits.
 
-    **Guarantee**: as `LongitudinalOracle`; one report and all reports of one value have the same ε, e^ε = √R². Proof:
-    proofs/local/longitudinal/memory.md.
+    **Guarantee**: as `LongitudinalOracle`; one report and all reports of one value have the same ε, e^ε = √R² or R.
+    Proof: proofs/local/longitudinal/memory.md.
 
     Args:
         domain: At most 2^16 values: buckets, if they are intervals.
@@ -57,6 +59,7 @@ class BucketBits(LongitudinalOracle):
 
     kind: ClassVar[str] = "bucket_bits"
     most_values: ClassVar[int] = 1 << 16
+    tells_of_all: ClassVar[bool] = False
 
     sampled: int
 
@@ -75,13 +78,15 @@ class BucketBits(LongitudinalOracle):
     @property
     def support_probabilities(self) -> tuple[Fraction, Fraction]:
         """How often the bit of the true value is 1, and that of another one, where they are sampled."""
-        root = odds(self.epsilon / 2)
-        return root / (root + 1), 1 / (root + 1)
+        ratio = odds(self.epsilon / min(self.sampled, _DIFFERING))
+        return ratio / (ratio + 1), 1 / (ratio + 1)
 
     @property
     def event(self) -> FiniteEvent:
-        """Two sampled bits, which change places between two values."""
+        """Two sampled bits, which change places between two values; or the one that there is."""
         held, other = self.support_probabilities
+        if self.sampled == 1:
+            return event_of(((held, other), (other, held)))
         return event_of(((held**2, other**2), (other**2, held**2), (2 * held * other, 2 * held * other)))
 
     @property
@@ -105,8 +110,10 @@ class BucketBits(LongitudinalOracle):
         return 2 * len(self.domain)
 
     def variance(self, *, reports: int, fraction: Number = 0) -> float:
-        """That of an estimate from the reports that sampled the value, d/b of all on average."""
-        return FrequencyOracle.variance(self, reports=reports, fraction=fraction) * len(self.domain) / self.sampled
+        """That of an estimate from the reports that sampled the value: d/b of all on average, and random ones."""
+        held, asked = probability(fraction, "fraction"), Fraction(self.sampled, len(self.domain))
+        drawn = held * (1 - held) * (1 / asked - 1) / positive_integer(reports, "reports")
+        return float(drawn) + FrequencyOracle.variance(self, reports=reports, fraction=held) / float(asked)
 
     def devices(self, count: int) -> NDArray[Any]:
         """Different values for each device, sorted: the smallest of a uniform order."""
@@ -166,13 +173,9 @@ class BucketBits(LongitudinalOracle):
     def supports(self, counts: NDArray[np.int64], reports: int, indexes: Indexes) -> NDArray[np.int64]:
         """The ones, as if each value had been sampled by d/b of all reports, to the nearest whole number."""
         asked, ones = counts.reshape(2, -1)[:, indexes]
-        expected = self.expected(reports)
+        expected = reports * self.sampled / len(self.domain)
         scaled: NDArray[np.int64] = np.rint(ones * (expected / np.maximum(asked, 1))).astype(np.int64)
         return scaled
-
-    def expected(self, reports: int) -> int:
-        """How many reports sample a value on average, to the nearest whole number."""
-        return max(1, round(reports * self.sampled / len(self.domain)))
 
     def aggregator(self) -> "BucketAggregator":
         """An empty aggregator."""
@@ -196,7 +199,7 @@ class BucketAggregator(FrequencyAggregator):
         self._buckets: Final = protocol
 
     def estimate(self, candidates: Iterable[Label] | None = None, confidence: Number = "0.95") -> FrequencyEstimates:
-        """As that of `FrequencyAggregator`; its `reports` are those that sample a value on average.
+        """As that of `FrequencyAggregator`; the intervals include that random people sampled each value.
 
         Raises:
             ParameterError: As there, or no report sampled one of the values.
@@ -208,8 +211,9 @@ class BucketAggregator(FrequencyAggregator):
         if not self._counts[indexes].all():
             raise ParameterError("reports", reports, "must be so many that each of the values was sampled")
         p, q = map(float, self._buckets.support_probabilities)
+        asked, ones = self._counts.reshape(2, -1)[:, indexes]
         supports = Supports(
-            counts=self._supports(indexes), reports=self._buckets.expected(reports), when_held=p, when_not=q,
-            are_all=len(indexes) == len(domain), is_exclusive=False,
+            counts=ones, reports=reports, when_held=p, when_not=q, are_all=len(indexes) == len(domain),
+            is_exclusive=False, asked=asked,
         )  # fmt: skip
         return supports.estimate(labels, confidence, extra_variance=0.0)

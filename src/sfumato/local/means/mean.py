@@ -94,7 +94,8 @@ def estimate_of(
     slope, intercept = map(float, protocol.squares())
     nearest = min(max(mean**2, 0.0), 1.0)
     held = min(max((square - intercept) / slope, nearest), 1.0) if slope else nearest
-    variance = max(square - mean**2, 0.0) if are_sampled else slope * held + intercept - held
+    noise = slope * held + intercept - held
+    variance = max(square - mean**2, noise) if are_sampled else noise
     half = float(protocol.high - protocol.low) / 2
     middle = float(protocol.high + protocol.low) / 2
     return MeanEstimate.of(middle + half * mean, half * sqrt(variance / reports), confidence, reports=reports)
