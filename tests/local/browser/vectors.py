@@ -1,7 +1,8 @@
 """Golden reports: what Python makes of values with given random bits, for the client in browsers to make as well.
 
-The bits are a short text of bytes, read again from its start at its end. Some are drawn once for all, the others are
-digits of the probabilities themselves: with them coins tie time after time, and draws are rejected.
+The bits are a short text of bytes, read again from its start at its end. Some are drawn once for all. Others mix digits
+of the probabilities into them: with these, coins tie time after time, and draws are rejected. The last are more digits
+of one probability than any float has.
 """
 
 import json
@@ -17,10 +18,11 @@ from sfumato.noise import entropy
 
 VECTORS = Path(__file__).with_name("vectors.json")
 LONE, PAIR = "half \ud83d", "\U0001f600é"
-LABELS = ("tea", "caf\u00e9", "\U0001f600", 'quote " and \\', 7, False, "")
+LABELS = ("tea", "caf\u00e9", "\U0001f600", 'quote " and \\', "\x00\x1f\b\t\x7f\u2028/", 7, False, "")
 HALVES = {"f": "1/2", "p": "1/2", "q": "3/4"}
 SECRET = sha256(b"a device").digest()
 _WORDS = 31
+_PLACES = 8  # digits of 16 bits each
 
 CASES = (
     (DirectEncoding(["yes", "no"], epsilon=1), ("yes", "no", "perhaps", None)),
@@ -64,8 +66,8 @@ def made() -> list[dict]:
     for protocol, values in CASES:
         secret = {"secret": SECRET} if isinstance(protocol, Rappor) else {}
         client, reports = protocol.client(**secret), []
-        for number, value in enumerate(value for value in values for _ in range(3 if len(values) > 1 else 1)):
-            bits = bits_of(protocol, number)
+        given = [(value, bits_of(protocol, 3 * place + n)) for place, value in enumerate(values) for n in range(3)]
+        for value, bits in [*given[: 1 if len(values) == 1 else None], *_deep(protocol, values[0])]:
             report, drawn = _report_of(client, value, bits)
             reports.append({"value": value, "bits": bits.hex(), "drawn": drawn, "report": report.hex()})
         kept = {name: value.hex() for name, value in secret.items()}
@@ -100,9 +102,21 @@ def _probabilities(protocol):
     return 1 - held, held, other
 
 
-def _digits(share: Fraction) -> list[int]:
+def _deep(protocol, value):
+    """Bits with which the first coins of a report tie in each of the first digits of their probability."""
+    match protocol:
+        case DirectEncoding():
+            coins, share = 1, 1 - protocol.support_probabilities[0]
+        case OptimizedUnaryEncoding() if len(protocol.domain) <= _WORDS:
+            coins, share = len(protocol.domain), protocol.support_probabilities[1]
+        case _:
+            return []
+    return [(value, b"".join(coins * digit.to_bytes(2, "little") for digit in _digits(share, _PLACES)))]
+
+
+def _digits(share: Fraction, places: int = 3) -> list[int]:
     """The first digits of a probability, in halfwords."""
-    return [int(share * (1 << 16 * place)) & 0xFFFF for place in range(1, 4)]
+    return [int(share * (1 << 16 * place)) & 0xFFFF for place in range(1, places + 1)]
 
 
 if __name__ == "__main__":

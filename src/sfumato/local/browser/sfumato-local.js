@@ -9,7 +9,7 @@ export async function createClient(protocol, { secret } = {}) {
   check(hasOnly(own, "version", "kind", ...names), "protocol", `must have ${names} and nothing else`);
   const payload = await kind(own, secret);
   const fingerprint = (await sha256(utf8(written(own)))).slice(0, 4);
-  return { report: async (value) => joined([1], fingerprint, await payload(value)) };
+  return { report: async (value) => joined([[1], fingerprint, await payload(value)]) };
 }
 
 // The secret of this browser for this site, in every tab and after every reload: on the disk before it is used.
@@ -33,7 +33,7 @@ export async function send(url, key, reports, { batch = crypto.randomUUID(), att
   check(reports.every?.((report) => report instanceof Uint8Array), "reports", "must be a list of reports");
   const headers = { "Content-Type": "application/octet-stream", "Idempotency-Key": batch };
   if (key) headers.Authorization = `Bearer ${key}`;
-  const request = { method: "POST", headers, body: joined(...reports), credentials: "omit", redirect: "error" };
+  const request = { method: "POST", headers, body: joined(reports), credentials: "omit", redirect: "error" };
   for (let pause = 1; ; pause *= 2) {
     let status = 0, content; // if it stays 0, the batch may have been counted or not
     try {
@@ -42,7 +42,7 @@ export async function send(url, key, reports, { batch = crypto.randomUUID(), att
       status = answer.status;
       pause = Math.max(pause, Number(answer.headers.get("Retry-After")) || 0);
     } catch {}
-    if (status === 200 && content.accepted >= 0) return content;
+    if (status === 200 && content?.accepted >= 0) return content;
     if (![0, 408, 429, 500, 502, 503, 504].includes(status) || --attempts < 1) {
       const why = content?.detail ?? "no answer; is this origin allowed?";
       throw Object.assign(new Error(`reports: not sent, ${why}`), { status, batch });
@@ -72,10 +72,10 @@ const KINDS = {
     return async (value) => {
       const point = await number(value), row = below(rows), prime = (1n << 61n) - 1n;
       const parts = [0, 1].map((part) => sha256(utf8(`sfumato sketch row ${row} part ${part}`)));
-      const drawn = joined(...(await Promise.all(parts))); // the row's hash function
+      const drawn = joined(await Promise.all(parts)); // the row's hash function
       const [a, b, c] = [0, 16, 32].map((at) => numberOf(drawn.slice(at, at + 16)) % prime);
       const column = ((a * point + b) * point + c) % prime % columns;
-      return joined(integer(row, widthOf(rows)), unary(columns, column, [root, root + ONE], [ONE, root + ONE]));
+      return joined([integer(row, widthOf(rows)), unary(columns, column, [root, root + ONE], [ONE, root + ONE])]);
     };
   }],
   rappor: [["bits", "hashes", "cohorts", "f", "p", "q", "metric"], async (parameters, secret) => {
@@ -92,22 +92,22 @@ const KINDS = {
     const drawn = isShort ? await hmac(own, []) : await drbg(own, 16);
     const cohort = integer(numberOf(drawn.slice(0, 16).reverse()) % cohorts, 4);
     return async (value) => {
-      const hashed = typeof value === "string" ? md5(joined(cohort, utf8(value))) : new Uint8Array();
+      const hashed = typeof value === "string" ? md5(joined([cohort, utf8(value)])) : new Uint8Array();
       const parts = (bits > 256 ? new Uint16Array(hashed.buffer) : hashed).slice(0, hashes);
       const set = Array.from(parts, (part) => part % bits);
       // The permanent response is a function of the secret and of the set bits: so it is remembered.
       const filter = integer(set.reduce((sum, bit) => sum | 1n << BigInt(bit), 0n), isShort ? 4 : length);
-      const seeded = (mark, count) => drbg(joined(own, [mark], name, filter), count);
+      const seeded = (mark, count) => drbg(joined([own, [mark], name, filter]), count);
       let draws, number = 0n;
       if (!isSeven) draws = new BigUint64Array((await seeded(2, 8 * bits)).buffer);
-      else if (isShort) draws = await hmac(own, metric ? joined([1], name, filter) : filter);
+      else if (isShort) draws = await hmac(own, metric ? joined([[1], name, filter]) : filter);
       else draws = await seeded(1, bits);
       const ifUnset = coins(p, bits), ifSet = coins(q, bits);
       for (let bit = bits; bit--; ) {
         const draw = BigInt(draws[bit]), isHeld = draw >> 1n < limit ? draw & 1n : set.includes(bit);
         number = number << 1n | BigInt((isHeld ? ifSet : ifUnset)[bit]);
       }
-      return joined(cohort.slice(4 - widthOf(cohorts)), integer(number, length));
+      return joined([cohort.slice(4 - widthOf(cohorts)), integer(number, length)]);
     };
   }],
 };
@@ -193,23 +193,23 @@ const sha256 = async (bytes) => new Uint8Array(await subtle.digest("SHA-256", by
 
 async function hmac(secret, data) {
   const key = await subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  return new Uint8Array(await subtle.sign("HMAC", key, joined(data)));
+  return new Uint8Array(await subtle.sign("HMAC", key, joined([data])));
 }
 
 // HMAC-DRBG of SP 800-90A with SHA-256, asked once.
 async function drbg(data, count) {
   let key = new Uint8Array(32), value = new Uint8Array(32).fill(1), found = [];
   for (const mark of [0, 1]) {
-    key = await hmac(key, joined(value, [mark], data));
+    key = await hmac(key, joined([value, [mark], data]));
     value = await hmac(key, value);
   }
   for (; count > 32 * found.length; found.push(value)) value = await hmac(key, value);
-  return joined(...found).slice(0, count);
+  return joined(found).slice(0, count);
 }
 
 // MD5 (RFC 1321), for Bloom filters.
 function md5(bytes) {
-  const words = new Uint32Array(joined(bytes, [128], new Uint8Array(71 - (bytes.length + 8) % 64)).buffer);
+  const words = new Uint32Array(joined([bytes, [128], new Uint8Array(71 - (bytes.length + 8) % 64)]).buffer);
   words[words.length - 2] = 8 * bytes.length;
   const turns = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
   const state = Int32Array.of(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476);
@@ -258,10 +258,10 @@ function written(value) {
 function utf8(text) {
   const half = (code) => [237, 128 | (code >> 6 & 63), 128 | (code & 63)];
   const encoded = (part) => (isText(part) ? new TextEncoder().encode(part) : half(part.charCodeAt(0)));
-  return joined(...Array.from(text, encoded));
+  return joined(Array.from(text, encoded));
 }
 
-const joined = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
+const joined = (parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
 const numberOf = (bytes) => bytes.reduce((number, byte) => number << 8n | BigInt(byte), 0n);
 const widthOf = (size) => Math.ceil((size - 1n).toString(16).length / 2);
 
