@@ -1,6 +1,7 @@
 """A device with a memory: what it sends of one value is made of one response, whatever happens to it."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -42,11 +43,12 @@ def test_a_report_is_its_permanent_response_seen_through_fresh_coins(protocol, v
     device, count = protocol.client(), 3000
     permanent = device.permanent(values[0])
     seen = np.array([bits_of(protocol, device.report(values[0])) for _ in range(count)])
-    for bit in range(protocol.bits):
-        share = float(protocol.q if permanent[bit] else protocol.p)
+    shares = [float(protocol.q if one else protocol.p) for one in permanent]
+    for bit, share in enumerate(shares):
         assert binomtest(int(seen[:, bit].sum()), count, share).pvalue >= ALPHA / protocol.bits
-    if protocol.bits > 3:
-        assert not (seen[0] == seen[1]).all()
+    for bit, (share, beside) in enumerate(pairwise(shares)):
+        both = int((seen[:, bit] & seen[:, bit + 1]).sum())
+        assert binomtest(both, count, share * beside).pvalue >= ALPHA / protocol.bits
 
 
 @pytest.mark.statistical
