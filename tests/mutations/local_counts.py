@@ -87,12 +87,20 @@ MUTANTS = (
     bug(
         "every interval is that of a value nobody holds",
         "frequency/test_estimates.py::test_the_raw_estimate_is_that_of_the_formula_and_may_be_negative",
-        ("frequency/estimates.py", "self.variances(within,", "self.variances(0 * within,"),
+        (
+            "frequency/estimates.py",
+            "self.variances(np.clip(fractions, 0.0, 1.0)) + extra_variance",
+            "self.variances(np.zeros(len(fractions))) + extra_variance",
+        ),
     ),
     bug(
         "what hashes add is left out of intervals",
         "frequency/test_estimates.py::test_what_hashes_add_widens_the_intervals",
-        ("frequency/estimates.py", "self.when_not) + extra_variance", "self.when_not)"),
+        (
+            "frequency/estimates.py",
+            "self.variances(np.clip(fractions, 0.0, 1.0)) + extra_variance",
+            "self.variances(np.clip(fractions, 0.0, 1.0))",
+        ),
     ),
     bug(
         "projected fractions take the place of the unbiased ones",

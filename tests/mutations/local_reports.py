@@ -343,7 +343,11 @@ MUTANTS = (
     bug(
         "a bucket is right more often than its epsilon allows",
         "longitudinal/test_buckets.py::test_the_largest_ratio_is_the_realized_epsilon_however_many_reports_there_are",
-        ("longitudinal/buckets.py", "root = odds(self.epsilon / 2)", "root = odds(self.epsilon)"),
+        (
+            "longitudinal/buckets.py",
+            "ratio = odds(self.epsilon / min(self.sampled, _DIFFERING))",
+            "ratio = odds(self.epsilon)",
+        ),
     ),
     bug(
         "losses that are left out of a sum count as hidden",
