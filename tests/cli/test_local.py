@@ -5,7 +5,16 @@ import json
 import pytest
 from tests.cli.commands import refusal, run
 
-from sfumato.local import DirectEncoding, Domain, HadamardResponse, HybridMean, load_protocol, save_protocol
+from sfumato.local import (
+    DirectEncoding,
+    Domain,
+    HadamardResponse,
+    HybridMean,
+    Rappor,
+    TreeSearch,
+    load_protocol,
+    save_protocol,
+)
 
 DRINKS = 'tea,"black, sweet",none'
 ORACLE = DirectEncoding(["tea", "coffee", "water"], epsilon=20)
@@ -51,10 +60,10 @@ def test_json_has_all_digits():
     assert row["low"] < row["fraction"] == pytest.approx(0.75, abs=1e-6)
 
 
-@pytest.mark.usefixtures("folder")
-def test_counts_of_parts_are_merged():
+def test_counts_of_parts_are_merged(folder):
     collect("a.csv", "b.ndjson")
-    result = run("local", "aggregate", "survey.json", "--merge", "counts.bin", "--merge", "counts.bin", "--to", "all")
+    (folder / "others.bin").write_bytes((folder / "counts.bin").read_bytes())
+    result = run("local", "aggregate", "survey.json", "--merge", "counts.bin", "--merge", "others.bin", "--to", "all")
     assert result.stdout.startswith("reports counted: 160\n")
 
 
@@ -134,3 +143,32 @@ def test_reports_are_shuffled_apart_from_their_collector():
     assert run("local", "decode", "survey.json", "mixed.bin").stdout == run(
         "local", "decode", "survey.json", "counts.bin"
     ).stdout  # fmt: skip
+
+
+def test_a_search_that_finds_nothing_says_so(folder):
+    save_protocol(TreeSearch(2, epsilon="0.01"), "survey.json")
+    assert "reports counted: 40" in collect("reports.csv").stdout
+    result = run("local", "decode", "survey.json", "counts.bin")
+    assert (result.exit_code, result.stdout) == (0, "found: nothing that is frequent beyond doubt\nreports: 40\n")
+    assert json.loads(run("local", "decode", "survey.json", "counts.bin", "--json").stdout)["estimates"] == []
+    assert folder.exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_json_has_no_infinity():
+    """Both texts always set the same bit, so that nothing tells them apart."""
+    save_protocol(Rappor(bits=4, hashes=1, cohorts=1, f="0.5", p=0, q=1), "survey.json")
+    collect("reports.csv")
+    shown = run(
+        "local", "decode", "survey.json", "counts.bin", "--json", "--candidate", "tea", "--candidate", "juice"
+    ).stdout
+    assert "Infinity" not in shown
+    assert "NaN" not in shown
+    assert [row["standard_error"] for row in json.loads(shown)["estimates"]] == [None, None]
+
+
+@pytest.mark.usefixtures("folder")
+def test_no_file_is_counted_twice():
+    collect("reports.csv")
+    for given in (("reports.csv", "./reports.csv"), ("reports.csv", "--merge", "counts.bin", "--merge", "counts.bin")):
+        assert "named twice" in refusal("local", "aggregate", "survey.json", *given, "--to", "twice.bin")

@@ -5,12 +5,13 @@ import json
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from tests.local.protocols import STORED
+from tests.local.protocols import NUMBERS, STORED, TEXTS
 
 from sfumato.errors import ParameterError
 from sfumato.local import DirectEncoding, SampledMeans, Shuffler, load_protocol, save_protocol
 from sfumato.local.files import (
     _HOMES,
+    each_once,
     load_counts,
     load_shuffled,
     read_reports,
@@ -108,6 +109,51 @@ def test_lines_that_are_no_csv_are_refused_by_themselves(tmp_path):
     path.write_bytes(f"more,report\n1,{good}\n2,{'x' * 200_000}\n\n3\n4,\0\n5,\xff\n6,{good}\n".encode("latin-1"))
     (block,) = read_reports(path)
     assert DRINKS.aggregator().add(block).refused == (1, 2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("drink\ntea\n\ncoffee\n\n", ["tea", None, "coffee", None]),
+        ("x,drink\n1,tea\n\n2,coffee\n\n", ["tea", "coffee"]),
+        ('drink\n""\ntea', [None, "tea"]),
+    ],
+    ids=["one column", "two columns", "an empty cell"],
+)
+def test_an_empty_line_of_one_column_is_a_person_without_a_value(content, expected, tmp_path):
+    """Without a report of theirs, the number of reports would say how many have none."""
+    path = tmp_path / "values.csv"
+    path.write_text(content, "utf-8")
+    (block,) = read_values(path, "drink", DRINKS)
+    assert block == expected
+
+
+@pytest.mark.parametrize("protocol", [*TEXTS.values(), *NUMBERS.values(), DRINKS], ids=lambda protocol: protocol.kind)
+def test_an_empty_cell_is_missing_and_no_text_or_number(protocol):
+    assert protocol.parse("") is None
+    assert DirectEncoding(["", "tea"], epsilon=1).parse("") == ""
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_file_that_came_meanwhile_is_not_replaced(ending, tmp_path):
+    path = tmp_path / "folder" / f"reports.{ending}"
+
+    def slow():
+        yield DRINKS.client().report_many(["tea"])
+        path.write_text("of somebody else", "utf-8")
+
+    with pytest.raises(ParameterError, match="exists already"):
+        write_reports(path, slow())
+    assert [found.name for found in path.parent.iterdir()] == [path.name]
+    assert path.read_text("utf-8") == "of somebody else"
+
+
+def test_no_file_is_counted_twice(tmp_path):
+    assert each_once(["a.csv", "b.csv"]) == ["a.csv", "b.csv"]
+    (tmp_path / "a.csv").write_text("", "utf-8")
+    for twice in (["a.csv", "a.csv"], [str(tmp_path / "a.csv"), f"{tmp_path}/../{tmp_path.name}/a.csv"]):
+        with pytest.raises(ParameterError, match="named twice"):
+            each_once(twice)
 
 
 def test_a_file_without_anything_has_no_reports(tmp_path):

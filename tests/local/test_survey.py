@@ -17,6 +17,7 @@ SURVEYS = [
     Survey("Which drink?", list("abcde"), truth="7/10"),
     Survey("Which side?", ["left", "right"], truth="1/3"),
     Survey("Which number?", range(6), truth="5/6"),
+    Survey("Which season?", ["spring", "summer", "fall", "winter"], truth="1/4"),
 ]
 
 
@@ -35,9 +36,12 @@ def test_the_throws_of_the_form_have_the_probabilities_of_the_event(survey):
     question, first, second = survey.form().splitlines()
     assert question == survey.question
     assert survey.event == RandomizedResponseEvent(survey.truth, len(survey.answers))
-    tells = re.search(r"it\. (.*): write your true answer", first)[1]
+    tells = re.search(r"(?:coin|die|put it back)\. (.*): write your true answer", first)[1]
     assert share(tells, sides(first)) == survey.truth
     action, _, says = second.removesuffix(".").partition(", and write what it says. ")
+    for step in (first, second):  # a ticket that is kept cannot be drawn again
+        assert ("put it back" in step) == ("ticket" in step)
+    assert "nobody sees you" in first  # who throws twice does not write the truth
     shares = {
         answer: share(outcome, sides(action)) for outcome, answer in (part.split(": ") for part in says.split(". "))
     }

@@ -64,6 +64,22 @@ MUTANTS = (
         ),
     ),
     Mutant(
+        name="who has no value in a file of one column has no report",
+        edits=(
+            (
+                "local/files.py",
+                "is_alone = len(header) == 1 and column != REPORT",
+                "is_alone = False",
+            ),
+        ),
+        tests=("tests/local/test_files.py",),
+    ),
+    Mutant(
+        name="a ticket of a survey is not put back",
+        edits=(("local/survey.py", 'if tool.startswith("draw") else ""', 'if tool.startswith("?") else ""'),),
+        tests=("tests/local/test_survey.py",),
+    ),
+    Mutant(
         name="reports of another protocol are counted",
         edits=(
             (

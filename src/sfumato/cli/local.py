@@ -1,6 +1,7 @@
 """`sfumato local`: randomize values on the side of those who hold them, count reports, and read the counts."""
 
 import json
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -106,11 +107,11 @@ def shuffle(
     Example: sfumato local shuffle survey.json a.csv b.csv --honest 9000 --delta 1e-6 --to reports.shuffled
     """
     from sfumato.local import Shuffler
-    from sfumato.local.files import load_protocol, read_reports, save_shuffled  # keeps --help quick
+    from sfumato.local.files import each_once, load_protocol, read_reports, save_shuffled  # keeps --help quick
 
     made = load_protocol(protocol)
     shuffler = Shuffler(made, honest=honest, least=least)
-    refused = sum(len(shuffler.add(block).refused) for path in reports for block in read_reports(path))
+    refused = sum(len(shuffler.add(block).refused) for path in each_once(reports) for block in read_reports(path))
     whole = shuffler.release()
     save_shuffled(whole, to)
     typer.echo(f"reports shuffled: {len(whole):,}")
@@ -137,6 +138,7 @@ def aggregate(
     """
     from sfumato.local.files import (  # keeps --help quick
         SHUFFLED,
+        each_once,
         load_counts,
         load_protocol,
         load_shuffled,
@@ -146,6 +148,7 @@ def aggregate(
 
     made = load_protocol(protocol)
     collected = made.aggregator()
+    each_once([*(merge or ()), *(reports or ())])
     for path in merge or ():
         collected.merge(load_counts(made.aggregator(), path))
     refused = 0
@@ -192,7 +195,15 @@ def decode(
             raise ParameterError("--project", project, "is for fractions of values; leave it out here")
         _add_projected(rows, estimates, project)
     if as_json:
-        typer.echo(json.dumps({"reports": len(collected), "confidence": confidence, "estimates": rows}))
+        finite = [  # JSON has no infinity, which is the error of candidates that always set the same bits
+            {name: None if isinstance(cell, float) and not isfinite(cell) else cell for name, cell in row.items()}
+            for row in rows
+        ]
+        typer.echo(json.dumps({"reports": len(collected), "confidence": confidence, "estimates": finite}))
+        return
+    if not rows:
+        typer.echo("found: nothing that is frequent beyond doubt")
+        typer.echo(f"reports: {len(collected):,}")
         return
     console().print(table(tuple(rows[0]), ([_shown(cell) for cell in row.values()] for row in rows)))
     typer.echo(f"reports: {len(collected):,}; confidence of each interval: {confidence}")

@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from sfumato.errors import ParameterError
+from sfumato.ledger.keeping.files import draft_of
 from sfumato.local.core.aggregator import Aggregator
 from sfumato.local.core.protocol import FORMAT, LocalProtocol
 from sfumato.local.core.reports import Given, Reports
 from sfumato.local.shuffle.shuffler import ShuffledReports
+from sfumato.noise.entropy import random_bytes
 from sfumato.numeric.arguments import of_kind, path_of
 
 REPORT: Final = "report"
@@ -109,7 +111,8 @@ def load_protocol(path: str | PathLike[str]) -> LocalProtocol:
 def read_values(path: str | PathLike[str], column: str | None, protocol: LocalProtocol) -> Iterator[list[Any]]:
     """The values of a column, a block at a time; texts of a CSV file are read as the protocol's values.
 
-    A protocol of several attributes has a column for each, which its parameters name.
+    A protocol of several attributes has a column for each, which its parameters name. An empty line of a CSV file is
+    nobody's, but in a file of one column it is a person whose value is missing.
 
     Raises:
         ParameterError: The file is missing or has no such column, its ending is unknown, or no column is named.
@@ -140,8 +143,22 @@ def read_reports(path: str | PathLike[str]) -> Iterator[Given]:
     yield from _column(path_of(path, "path"), REPORT)
 
 
+def each_once(paths: Iterable[str]) -> list[str]:
+    """Files of which none is named twice, so that no report is counted twice.
+
+    Raises:
+        ParameterError: One is named twice.
+    """
+    named = list(paths)
+    places = [path_of(path, "path").resolve() for path in named]
+    for path, place in zip(named, places, strict=True):
+        if places.count(place) > 1:
+            raise ParameterError("path", path, "is named twice; name each file of reports or counts once")
+    return named
+
+
 def write_reports(path: str | PathLike[str], batches: Iterable[Reports]) -> int:
-    """Write reports to a new file, and say how many: all of them, or no file.
+    """Write reports to a new file, and say how many: all of them, or no file. Missing folders are made.
 
     Raises:
         ParameterError: The file exists already, or its ending is unknown.
@@ -149,7 +166,8 @@ def write_reports(path: str | PathLike[str], batches: Iterable[Reports]) -> int:
     file = path_of(path, "path")
     if file.exists():
         raise ParameterError("path", str(path), "exists already; choose a new file")
-    beside = file.with_name(f"{file.name}.new")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_name(f".{file.name}.{random_bytes(8).hex()}")
     try:
         match file.suffix:
             case ".parquet":
@@ -160,7 +178,9 @@ def write_reports(path: str | PathLike[str], batches: Iterable[Reports]) -> int:
                 written = _write_lines(beside, batches, "", lambda text: f'{{"{REPORT}": "{text}"}}\n')
             case _:
                 raise ParameterError("path", str(path), _ENDINGS)
-        beside.rename(file)
+        file.hardlink_to(beside)
+    except FileExistsError:
+        raise ParameterError("path", str(path), "exists already; choose a new file") from None
     finally:
         beside.unlink(missing_ok=True)
     return written
@@ -192,11 +212,11 @@ def load_shuffled(path: str | PathLike[str], protocol: LocalProtocol) -> Shuffle
 
 
 def save_counts(aggregator: Aggregator[Any], path: str | PathLike[str]) -> Path:
-    """Write the snapshot of an aggregator: first beside the file, then in its place."""
+    """Write the snapshot of an aggregator: first beside the file, then in its place, on the disk. Folders are made."""
     file = path_of(path, "path")
-    beside = file.with_name(f"{file.name}.new")
-    beside.write_bytes(aggregator.snapshot())
-    return beside.replace(file)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with draft_of(file, aggregator.snapshot()) as draft:
+        return draft.replace(file)
 
 
 def load_counts(aggregator: Aggregator[Any], path: str | PathLike[str]) -> Aggregator[Any]:
@@ -229,23 +249,22 @@ def _csv_column(file: Path, column: str) -> Iterator[list[Any]]:
         header = next(rows, []) or []
         _require(column, header, file)
         place = header.index(column)
+        is_alone = len(header) == 1 and column != REPORT
+        rows = (row for row in rows if row is None or row or is_alone)
         while block := list(islice(rows, _BLOCK)):
             yield [row[place] if row is not None and len(row) > place else None for row in block]
 
 
 def _csv_rows(lines: Iterable[str]) -> Iterator[list[str] | None]:
-    """The rows of a CSV file but empty ones; None for a line that is none, such as one with an endless cell."""
+    """The rows of a CSV file; None for a line that is none, such as one with an endless cell."""
     reader = csv.reader(lines)
     while True:
         try:
-            row = next(reader)
+            yield next(reader)
         except StopIteration:
             return
         except csv.Error:
             yield None
-            continue
-        if row:
-            yield row
 
 
 def _json_column(file: Path, column: str) -> Iterator[list[Any]]:

@@ -6,6 +6,8 @@ from fractions import Fraction
 from math import ceil, log
 from typing import Final
 
+import numpy as np
+
 from sfumato.errors import ParameterError
 from sfumato.local.core.domain import Domain, Label
 from sfumato.mechanisms.response.kary_randomized_response import KaryRandomizedResponse
@@ -19,6 +21,7 @@ _COIN: Final = 2
 _DIE: Final = 6
 _MOST_ANSWERS: Final = 100
 _MOST_TICKETS: Final = 1000
+_MOST_PAPERS: Final = 10**8
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -29,7 +32,7 @@ class Survey:
     use coins, dice or tickets, so that they need to trust no program.
 
     **Guarantee**: a paper has ε-differential privacy in its answer, with e^ε = 1 + kt/(1 − t), if the coins are fair
-    and nobody sees them. Proof: proofs/mechanisms/response/kary_randomized_response.md.
+    and nobody sees them, or how often a person throws. Proof: proofs/mechanisms/response/kary_randomized_response.md.
 
     Args:
         question: What people are asked.
@@ -43,7 +46,7 @@ class Survey:
         >>> survey = Survey("Did you ever smoke marijuana?")
         >>> print(survey.form())
         Did you ever smoke marijuana?
-        1. Toss a coin, and let nobody see it. Heads: write your true answer, and stop.
+        1. Where nobody sees you, toss a coin. Heads: write your true answer, and stop.
         2. Otherwise toss a coin again, and write what it says. Heads: yes. Tails: no.
         >>> round(float(survey.epsilon), 4), survey.people_for(error="0.1")
         (1.0986, 877)
@@ -81,11 +84,13 @@ class Survey:
         first, tells = _tool(self.truth.denominator, [""] * self.truth.numerator)
         again, says = _tool(len(self.answers), self.answers)
         repeat = " again" if first == again else ""
+        returned, returned_again = (", {}put it back" if tool.startswith("draw") else "" for tool in (first, again))
+        unseen = f"1. Where nobody sees you, {first}{returned.format('and ')}."
         return "\n".join(
             (
                 self.question,
-                f"1. {first}, and let nobody see it. {tells}: write your true answer, and stop.",
-                f"2. Otherwise {again[0].lower()}{again[1:]}{repeat}, and write what it says. {says}.",
+                f"{unseen} {tells}: write your true answer, and stop.",
+                f"2. Otherwise {again}{repeat}{returned_again.format('')}, and write what it says. {says}.",
             )
         )
 
@@ -99,19 +104,22 @@ class Survey:
             confidence: Between 0 and 1, both excluded.
 
         Raises:
-            ParameterError: There are no papers, one has no answer of the survey, or the confidence is out of range.
+            ParameterError: There are no papers or more than 10^8, one has no answer of the survey, or the confidence is
+                out of range.
 
         Example:
             >>> found = Survey("Did you ever smoke marijuana?").estimate({"yes": 45, "no": 55})
             >>> round(found["yes"].fraction, 3)
             0.4
         """
-        said = (
-            [label for label, count in papers.items() for _ in range(_counted(count))]
-            if isinstance(papers, Mapping)
-            else list(papers)
-        )
-        given = Domain(self.answers).indexes(said)
+        answers = Domain(self.answers)
+        if isinstance(papers, Mapping):
+            counts = [_counted(count) for count in papers.values()]
+            if sum(counts) > _MOST_PAPERS:
+                raise ParameterError("papers", sum(counts), f"must be at most {_MOST_PAPERS:,} in all")
+            given = np.repeat(answers.indexes(papers), counts)
+        else:
+            given = answers.indexes(papers)
         estimates = self._mechanism.estimate(given, confidence)
         return dict(zip(self.answers, estimates, strict=True))
 
@@ -142,12 +150,12 @@ def _tool(sides: int, meanings: "list[str] | tuple[Label, ...]") -> tuple[str, s
     """What is thrown or drawn, and what each outcome means; a meaning "" is left out, as all of them are the same."""
     each = 1
     if sides == _COIN:
-        action, names = "Toss a coin", ["Heads", "Tails"]
+        action, names = "toss a coin", ["Heads", "Tails"]
     elif _DIE % sides == 0:
-        action, each = "Roll a die", _DIE // sides
+        action, each = "roll a die", _DIE // sides
         names = [_range(place * each + 1, each) for place in range(sides)]
     else:
-        action, names = f"Draw one of {sides} tickets", [str(place + 1) for place in range(sides)]
+        action, names = f"draw one of {sides} tickets", [str(place + 1) for place in range(sides)]
     if not any(meanings):
         return action, names[0] if len(meanings) == 1 else _range(1, each * len(meanings))
     return action, ". ".join(f"{name}: {meaning}" for name, meaning in zip(names, meanings, strict=True))

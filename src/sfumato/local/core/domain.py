@@ -137,14 +137,16 @@ class Domain:
         return indexes
 
     def parse(self, text: str) -> Label | None:
-        """The value that is written so, as in a CSV file; None if there is none.
+        """The value that is written so, as in a CSV file; None if there is none. An empty cell is missing.
 
         Example:
             >>> Domain(12).parse("07"), Domain([1, 5]).parse("5"), Domain([True, False]).parse("True")
             (7, 5, True)
         """
-        if self.is_open or text in self._numbers:
+        if text in self._numbers:
             return text
+        if self.is_open:
+            return text or None
         if self.labels is None:
             return int(text) if text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER else None
         return self._written.get(text)

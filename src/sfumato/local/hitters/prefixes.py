@@ -134,9 +134,9 @@ class PrefixSearch(LocalProtocol):
         words[unknown] = uniform_below(1 << _BYTE * self.length, len(unknown))
         return words.astype(np.uint64)
 
-    def parse(self, text: str) -> str:
-        """The text itself."""
-        return text
+    def parse(self, text: str) -> str | None:
+        """The text itself; an empty cell of a file is missing."""
+        return text or None
 
     def randomize(self, inputs: Words) -> Payloads:
         """A group for each person, and a hashed prefix of its length."""

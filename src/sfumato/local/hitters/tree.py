@@ -122,9 +122,9 @@ class TreeSearch(LocalProtocol):
         words[unknown] = uniform_below(1 << self.levels, len(unknown))
         return words
 
-    def parse(self, text: str) -> str:
-        """The text itself."""
-        return text
+    def parse(self, text: str) -> str | None:
+        """The text itself; an empty cell of a file is missing."""
+        return text or None
 
     def randomize(self, inputs: Words) -> Payloads:
         """A length for each person, and a report of the prefix: half of 2·(levels − 1) draws are the whole text."""

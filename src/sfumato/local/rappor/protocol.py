@@ -130,9 +130,9 @@ class Rappor(RandomizedTwice):
         held[:] = [text if isinstance(text, str) else None for text in texts]
         return held
 
-    def parse(self, text: str) -> str:
-        """The text itself."""
-        return text
+    def parse(self, text: str) -> str | None:
+        """The text itself; an empty cell of a file is missing."""
+        return text or None
 
     def remembered(self, value: Any, secret: bytes) -> str | None:
         """The text, or None."""

@@ -146,9 +146,9 @@ class FragmentPuzzle(LocalProtocol):
         words = [self.normal(value) for value in values]
         return np.array([self._numbers(word) for word in words], dtype=np.int64).reshape(len(words), 1 + self.positions)
 
-    def parse(self, text: str) -> str:
-        """The text itself."""
-        return text
+    def parse(self, text: str) -> str | None:
+        """The text itself; an empty cell of a file is missing."""
+        return text or None
 
     def randomize(self, inputs: NDArray[Any]) -> Payloads:
         """A report of the word, and one of its fragment at a random position."""
