@@ -37,6 +37,7 @@ FOR_ONE_SIBLING = {
     "server/dashboard/collections.py": "pages of one subject, which the list of all pages imports",
     "accounting/renyi/selection.py": "one theorem with its proof",
     "engines/sql/expressions/dates.py": "calendar arithmetic, which no other function of values uses",
+    "local/parties/trusted_sum.py": "a role of its own, which takes the place of a secure sum",
     "query/statistics/deviations.py": "one statistic a file; the registry lists it",
     "query/statistics/vectors.py": "one statistic a file; the registry lists it",
     "server/dashboard/learning.py": "pages of one subject; the application lists them",

@@ -35,6 +35,11 @@ if TYPE_CHECKING:
     from sfumato.local.means.mean import DuchiMean, HybridMean, PiecewiseMean
     from sfumato.local.means.numbers import MeanEstimate
     from sfumato.local.means.square_wave import DistributionEstimate, SquareWave
+    from sfumato.local.parties.keys import PublicKeys
+    from sfumato.local.parties.party import Party, Revealed
+    from sfumato.local.parties.party_sum import PartyEstimate, PartySum
+    from sfumato.local.parties.secure_sum import SecureSum
+    from sfumato.local.parties.trusted_sum import TrustedSum
     from sfumato.local.rappor.association import Association, associate
     from sfumato.local.rappor.basic import BasicRappor
     from sfumato.local.rappor.device import RapporClient
@@ -83,11 +88,15 @@ _HOMES = {
     "MemoryClient": "longitudinal.memory",
     "OptimizedUnaryEncoding": "frequency.unary",
     "OracleChoice": "frequency.choice",
+    "Party": "parties.party",
+    "PartyEstimate": "parties.party_sum",
+    "PartySum": "parties.party_sum",
     "PiecewiseMean": "means.mean",
     "PoisoningGain": "frequency.poisoning",
     "PooledHashing": "frequency.hashing",
     "PrefixSearch": "hitters.prefixes",
     "ProjectedFrequencies": "frequency.estimates",
+    "PublicKeys": "parties.keys",
     "PuzzleAggregator": "sketches.fragments",
     "Rappor": "rappor.protocol",
     "RapporAggregator": "rappor.estimates",
@@ -95,8 +104,10 @@ _HOMES = {
     "RapporEstimates": "rappor.estimates",
     "Report": "core.reports",
     "Reports": "core.reports",
+    "Revealed": "parties.party",
     "SampledEstimates": "means.attributes",
     "SampledMeans": "means.attributes",
+    "SecureSum": "parties.secure_sum",
     "ShuffledReports": "shuffle.shuffler",
     "Shuffler": "shuffle.shuffler",
     "SquareWave": "means.square_wave",
@@ -106,6 +117,7 @@ _HOMES = {
     "ThresholdedHistogram": "frequency.thresholded",
     "TreeAggregator": "hitters.tree",
     "TreeSearch": "hitters.tree",
+    "TrustedSum": "parties.trusted_sum",
     "associate": "rappor.association",
     "best": "frequency.choice",
     "detection_frequency": "rappor.estimates",
@@ -155,11 +167,15 @@ __all__ = [
     "MemoryClient",
     "OptimizedUnaryEncoding",
     "OracleChoice",
+    "Party",
+    "PartyEstimate",
+    "PartySum",
     "PiecewiseMean",
     "PoisoningGain",
     "PooledHashing",
     "PrefixSearch",
     "ProjectedFrequencies",
+    "PublicKeys",
     "PuzzleAggregator",
     "Rappor",
     "RapporAggregator",
@@ -167,8 +183,10 @@ __all__ = [
     "RapporEstimates",
     "Report",
     "Reports",
+    "Revealed",
     "SampledEstimates",
     "SampledMeans",
+    "SecureSum",
     "ShuffledReports",
     "Shuffler",
     "SquareWave",
@@ -178,6 +196,7 @@ __all__ = [
     "ThresholdedHistogram",
     "TreeAggregator",
     "TreeSearch",
+    "TrustedSum",
     "associate",
     "best",
     "detection_frequency",

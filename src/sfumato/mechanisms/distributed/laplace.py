@@ -97,14 +97,27 @@ class DistributedLaplace(DistributedNoise):
             return inf if self.l1_sensitivity else 0.0
         return discrete_laplace_variance(self.scale) * self.parties / self._parties.needed
 
-    def accuracy(self, confidence: Number = "0.95") -> int | float:
-        """A half-width t with P(|answer − exact sum| ≤ t) ≥ confidence, for each sum, however many parties drop out.
+    def accuracy(self, confidence: Number = "0.95", *, shares: int | None = None) -> int | float:
+        """A half-width t with P(|answer − exact sum| ≤ t) ≥ confidence, for each sum.
 
-        The smallest without `max_dropouts`, otherwise at most about twice that; a sum that wraps is not covered.
+        The smallest for as many shares as are needed, otherwise at most about twice that; a sum that wraps is not
+        covered.
+
+        Args:
+            confidence: Between 0 and 1, both excluded.
+            shares: How many there are. If not given, all; then it holds for fewer as well.
+
+        Raises:
+            ParameterError: An argument is out of range.
         """
+        part = self._part(shares)
         if not self.scale:
             return inf if self.l1_sensitivity else 0
-        return polya_difference_half_width(Fraction(self.parties, self._parties.needed), self.scale, confidence)
+        return polya_difference_half_width(part, self.scale, confidence)
+
+    def covers(self, change: int, numbers: int = 1) -> bool:
+        """Whether the promise holds for a unit that may change each of so many numbers by so much."""
+        return change * numbers <= self.l1_sensitivity
 
     def _perturb(self, values: Integers, part: Fraction) -> Integers:
         """Adds ⌊part⌋ differences of Pólya integers of shape 1, which are discrete Laplace, and one of the rest."""

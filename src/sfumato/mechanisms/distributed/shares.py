@@ -14,7 +14,9 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import Answer, Exact, integers, opened
 from sfumato.mechanisms.lattice import is_vector
 from sfumato.noise.uniform.integers import Integers, add, narrow, python_integers
-from sfumato.numeric.rationals import positive_integer
+from sfumato.numeric.arguments import whole
+from sfumato.numeric.rationals import Number, positive_integer
+from sfumato.privacy.events import Event
 from sfumato.privacy.secret import Secret
 
 _LARGEST_MODULUS_BITS = 4096
@@ -111,6 +113,11 @@ class DistributedNoise(ABC):
 
     @property
     @abstractmethod
+    def event(self) -> Event:
+        """The event of the combined sum, for accountants."""
+
+    @property
+    @abstractmethod
     def variance(self) -> float:
         """The variance of the noise of each sum if all parties send."""
 
@@ -118,6 +125,22 @@ class DistributedNoise(ABC):
     def stddev(self) -> float:
         """The standard deviation of the noise on each sum if all parties send."""
         return sqrt(self.variance)
+
+    def variance_of(self, shares: int) -> float:
+        """The variance of the noise of each sum of so many shares: each adds as much as any other.
+
+        Raises:
+            ParameterError: There are not 1 to `parties`.
+        """
+        return self.variance * float(self._part(shares) / self._part(self.parties))
+
+    @abstractmethod
+    def accuracy(self, confidence: Number = "0.95", *, shares: int | None = None) -> int | float:
+        """A half-width t with P(|answer − exact sum| ≤ t) ≥ confidence, for each sum."""
+
+    @abstractmethod
+    def covers(self, change: int, numbers: int = 1) -> bool:
+        """Whether the promise holds for a unit that may change each of so many numbers by so much."""
 
     def share(self, contribution: Exact | Secret[Exact] = 0) -> Answer:
         """One party's integer, or vector of integers, with its share of the noise; drawn afresh at each call.
@@ -142,6 +165,11 @@ class DistributedNoise(ABC):
         together = Parties(parties=1, modulus_bits=self.modulus_bits)
         part = Fraction(self.parties, self._parties.needed)
         return together.combine([together.share(exact, lambda values: self._perturb(values, part))])
+
+    def _part(self, shares: int | None) -> Fraction:
+        """So many shares of noise as a part of the noise that the needed parties make together."""
+        sent = self.parties if shares is None else whole(shares, "shares", least=1, most=self.parties)
+        return Fraction(sent, self._parties.needed)
 
     @property
     def _parties(self) -> Parties:

@@ -109,18 +109,24 @@ class DistributedSkellam(DistributedNoise):
     @property
     def variance(self) -> float:
         """The variance of the noise of each sum if all parties send."""
-        return float(2 * self._mean_of_all)
+        return float(2 * self.mean * self._part(self.parties))
 
-    def accuracy(self, confidence: Number = "0.95") -> int:
-        """The smallest t with P(|answer − exact sum| ≤ t) ≥ confidence if all parties send, or a little more.
+    def accuracy(self, confidence: Number = "0.95", *, shares: int | None = None) -> int:
+        """The smallest t with P(|answer − exact sum| ≤ t) ≥ confidence, or a little more; not for a sum that wraps.
 
-        With dropouts the error is smaller; a sum that wraps is not covered.
+        Args:
+            confidence: Between 0 and 1, both excluded.
+            shares: How many there are. If not given, all; then it holds for fewer as well.
+
+        Raises:
+            ParameterError: An argument is out of range.
         """
-        return skellam_half_width(self._mean_of_all, confidence) if self.mean else 0
+        part = self._part(shares)
+        return skellam_half_width(self.mean * part, confidence) if self.mean else 0
 
-    @property
-    def _mean_of_all(self) -> Fraction:
-        return self.mean * self.parties / self._parties.needed
+    def covers(self, change: int, numbers: int = 1) -> bool:
+        """Whether the promise holds for a unit that may change each of so many numbers by so much."""
+        return change == 0 or (change <= self.linf_sensitivity and numbers <= (self.l0_sensitivity or 1))
 
     def _perturb(self, values: Integers, part: Fraction) -> Integers:
         stated_for_vectors(self.l0_sensitivity, len(values))
