@@ -190,6 +190,19 @@ def test_half_widths_of_shares_are_never_too_small_and_not_much_too_large(shape,
         assert bound <= 2 * truth + 4
 
 
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.9999, 1 - 1e-9])
+@pytest.mark.parametrize("scale", [Fraction(1, 20), Fraction(1), Fraction(17, 2), Fraction(50)])
+@pytest.mark.parametrize("shape", [Fraction(18, 17), Fraction(2), Fraction(4)])
+def test_half_widths_of_few_shares_too_many_are_the_smallest(shape, scale, confidence):
+    bound, truth = polya_difference_half_width(shape, scale, confidence), smallest(shape, scale, confidence)
+    assert truth <= bound <= truth + (confidence > 0.9999)  # where the sums of the test round as well
+
+
+def test_half_widths_of_many_shares_hardly_grow_where_they_are_no_longer_summed():
+    widths = [polya_difference_half_width(Fraction(9, 8), Fraction(scale), "0.95") for scale in (2000, 2001)]
+    assert widths[0] <= widths[1] <= 2 * widths[0]
+
+
 @pytest.mark.parametrize("scale", [Fraction(1, 1000), Fraction(2**50)])
 def test_the_ends_of_the_scale_are_worked_out(scale):
     bound = polya_difference_half_width(Fraction(3, 2), scale, "0.95")

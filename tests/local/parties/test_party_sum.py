@@ -333,8 +333,7 @@ def test_the_interval_is_that_of_the_shares_that_came(shares):
     found = protocol.estimate(np.zeros(1, dtype=np.uint64), shares=shares)
     masses = nbinom.pmf(np.arange(6000), shares / 2, 1 - exp(-1 / 100))
     tails = np.cumsum(np.convolve(masses, masses[::-1]))  # from −5999 on
-    assert 2 * tails[5999 - found.half_width - 1] <= 0.05
-    assert 2 * tails[5999 - found.half_width * 4 // 9] > 0.05  # no more than about twice as wide as need be
+    assert 2 * tails[5999 - found.half_width - 1] <= 0.05 < 2 * tails[5999 - found.half_width]
 
 
 def test_more_shares_than_needed_are_more_noise_and_it_says_how_much_more():
