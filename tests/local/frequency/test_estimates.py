@@ -44,7 +44,7 @@ def test_of_a_random_part_of_the_people_the_interval_says_who_was_asked():
     asked = np.array([1000, 900, 600, 600])
     found = supports(asked=asked).estimate(tuple("abcd"), "0.95", extra_variance=0.0)
     assert found.fractions == pytest.approx((COUNTS / asked - 0.25) / 0.25)
-    held = np.clip(found.fractions, 0, 1)
+    held = (np.clip(found.fractions, 0, 1) * asked + 2) / (asked + 4)
     noise = (held * 0.25 + (1 - held) * 0.1875) / (asked * 0.0625)
     assert found.standard_errors**2 == pytest.approx(noise + held * (1 - held) * (1 / asked - 1 / 1000))
 

@@ -31,6 +31,7 @@ def test_base_cut_keeps_what_is_above_its_threshold():
     threshold = -ndtri(0.05 / 3) * 0.1
     found = base_cut(np.array([threshold + 1e-9, threshold - 1e-9, -1.0]), 0.1)
     assert found.tolist() == [threshold + 1e-9, 0.0, 0.0]
+    assert base_cut(np.zeros(0), 0.1).tolist() == []
 
 
 def maximized(channel, seen, *, rounds):

@@ -28,6 +28,18 @@ def test_two_texts_differ_by_no_more_than_the_realized_epsilon_and_lengths_do_no
         assert {sum(mass for payload, mass in law.items() if payload[0] == level) * 14 for level in range(1, 8)} == {1}
 
 
+def test_the_interval_says_that_a_random_part_of_the_people_was_asked():
+    """At ε = 8 reports hardly err, but who is in the group may hold a text more often than the others."""
+    search = TreeSearch(2, epsilon=8)
+    collected = search.aggregator()
+    collected.add(search.client().report_many(["ab", "xy"] * 2000))
+    found = collected.estimate(["ab"])
+    (asked,) = found.supports.asked
+    assert found.reports == 4000 > asked
+    drawn = 0.2 * (1 / asked - 1 / 4000)  # f(1 - f), nearly
+    assert found.standard_errors[0] ** 2 > drawn > 0
+
+
 @pytest.mark.statistical
 def test_frequent_texts_are_found_and_others_are_not():
     """Zipf's distribution over 500 texts at ε = 4: those that 7% of the people hold lie far above the noise."""

@@ -67,7 +67,10 @@ class Supports:
         """
         failure = float(failure_probability(confidence))
         fractions = self.fractions
-        errors = np.sqrt(self.variances(np.clip(fractions, 0.0, 1.0)) + extra_variance)
+        within = np.clip(fractions, 0.0, 1.0)
+        if self.asked is not None:  # two more who hold the value, and two who do not: few may have been asked [AC98]
+            within = (within * self.asked + 2) / (self.asked + 4)
+        errors = np.sqrt(self.variances(within) + extra_variance)
         reach = -ndtri(failure / 2) * errors
         return FrequencyEstimates(
             values=values,

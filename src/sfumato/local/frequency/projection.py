@@ -50,7 +50,7 @@ def base_cut(
         >>> base_cut(np.array([0.5, 0.02, -0.1]), 0.01).tolist()
         [0.5, 0.0, 0.0]
     """
-    threshold = -ndtri(share(significance, "significance") / len(fractions)) * standard_errors
+    threshold = -ndtri(share(significance, "significance") / max(1, len(fractions))) * standard_errors
     return np.where(fractions > threshold, fractions, 0.0)
 
 

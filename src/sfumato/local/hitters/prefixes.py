@@ -200,7 +200,8 @@ class HitterAggregator(Aggregator[PrefixSearch]):
         """The texts that were found, the most frequent first, with the fractions that the last group says.
 
         These are the best of many, so that they are too large on average: a text whose interval holds 0 may be noise.
-        With candidates, the last group is asked about them, and nothing is searched.
+        With candidates, the last group is asked about them, and nothing is searched. Intervals include that the group
+        is a random part of the people.
 
         Raises:
             ParameterError: A group has no reports, a candidate is no text of the length, or the confidence is out of
@@ -243,7 +244,10 @@ class HitterAggregator(Aggregator[PrefixSearch]):
         reports = positive_integer(int(self._counts[groups * hashing.cells + group]), "reports")
         p, q = map(float, hashing.support_probabilities)
         counts = hashing.supports(cells, reports, _indexes(words, self.protocol.lengths[group]))
-        return Supports(counts=counts, reports=reports, when_held=p, when_not=q, are_all=False, is_exclusive=False)
+        return Supports(
+            counts=counts, reports=len(self), when_held=p, when_not=q, are_all=False, is_exclusive=False,
+            asked=np.full(len(words), reports),
+        )  # fmt: skip
 
 
 def _indexes(prefixes: Words, bits: int) -> Indexes:

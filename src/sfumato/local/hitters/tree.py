@@ -182,6 +182,8 @@ class TreeAggregator(Aggregator[TreeSearch]):
     ) -> FrequencyEstimates:
         """The texts that were found, the most frequent first, with the fractions that whole texts say.
 
+        Intervals include that a random half of the people report whole texts.
+
         Args:
             candidates: Texts to estimate in place of a search.
             confidence: How often an interval holds its fraction, for each text on its own.
@@ -225,8 +227,8 @@ class TreeAggregator(Aggregator[TreeSearch]):
         cells = self._counts[start : start + sketch.cells]
         p, q = map(float, sketch.support_probabilities)
         supports = Supports(
-            counts=sketch.supports(cells, reports, words), reports=reports, when_held=p, when_not=q, are_all=False,
-            is_exclusive=False,
+            counts=sketch.supports(cells, reports, words), reports=len(self), when_held=p, when_not=q, are_all=False,
+            is_exclusive=False, asked=np.full(len(words), reports),
         )  # fmt: skip
         extra = sketch.shared(cells, reports) / (sketch.hashes * (sketch.width - 1))
         is_whole = level == protocol.levels
