@@ -89,8 +89,8 @@ MUTANTS = (
         "frequency/test_estimates.py::test_the_raw_estimate_is_that_of_the_formula_and_may_be_negative",
         (
             "frequency/estimates.py",
-            "self.variances(np.clip(fractions, 0.0, 1.0)) + extra_variance",
-            "self.variances(np.zeros(len(fractions))) + extra_variance",
+            "errors = np.sqrt(self.variances(within) + extra_variance)",
+            "errors = np.sqrt(self.variances(0 * within) + extra_variance)",
         ),
     ),
     bug(
@@ -98,8 +98,8 @@ MUTANTS = (
         "frequency/test_estimates.py::test_what_hashes_add_widens_the_intervals",
         (
             "frequency/estimates.py",
-            "self.variances(np.clip(fractions, 0.0, 1.0)) + extra_variance",
-            "self.variances(np.clip(fractions, 0.0, 1.0))",
+            "errors = np.sqrt(self.variances(within) + extra_variance)",
+            "errors = np.sqrt(self.variances(within))",
         ),
     ),
     bug(
@@ -130,7 +130,7 @@ MUTANTS = (
         "frequency/test_projection.py::test_base_cut_keeps_what_is_above_its_threshold",
         (
             "frequency/projection.py",
-            '-ndtri(share(significance, "significance") / len(fractions))',
+            '-ndtri(share(significance, "significance") / max(1, len(fractions)))',
             '-ndtri(share(significance, "significance"))',
         ),
     ),
