@@ -188,14 +188,14 @@ class Collection:
         protocol: What devices and curator agreed on.
         is_public: Whether anybody may send reports, without an API key.
         readers: The people who may read the estimates.
-        origins: The sites whose pages may send reports, as browsers name them.
+        origins: The sites whose pages may send reports, as browsers name them; none by default.
     """
 
     name: str
     protocol: LocalProtocol
     is_public: bool
     readers: frozenset[str]
-    origins: tuple[str, ...]
+    origins: tuple[str, ...] = ()
 
     @classmethod
     def declared(cls, name: str, entry: CollectionEntry, folder: Path) -> "Collection":
