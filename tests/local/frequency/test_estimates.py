@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from sfumato.errors import ParameterError
-from sfumato.local import DirectEncoding, OptimizedUnaryEncoding
+from sfumato.local import (
+    DirectEncoding,
+    HadamardResponse,
+    LocalHashing,
+    OptimizedUnaryEncoding,
+    SubsetSelection,
+    SymmetricUnaryEncoding,
+)
 from sfumato.local.frequency.estimates import Supports
 
 COUNTS = np.array([500, 300, 200, 260])
@@ -72,6 +79,16 @@ def test_projected_fractions_are_a_distribution_and_the_raw_ones_stay(oracle):
     assert set(cut[cut > 0].tolist()) <= set(raw.tolist())
     assert (estimates.fractions == raw).all()
     assert not hasattr(projected, "low")
+
+
+@pytest.mark.parametrize("kind", [HadamardResponse, LocalHashing, SubsetSelection, SymmetricUnaryEncoding])
+def test_what_is_hardly_randomized_is_projected_as_it_is(kind):
+    """At ε = 100 the float of p is 1."""
+    oracle = kind(4, epsilon=100)
+    aggregator = oracle.aggregator()
+    aggregator.add(oracle.client().report_many([0] * 3000 + [1] * 1000))
+    for method in ("norm_sub", "em"):
+        assert aggregator.estimate().project(method).fractions == pytest.approx([0.75, 0.25, 0, 0], abs=0.06)
 
 
 def test_no_array_can_be_changed():

@@ -9,6 +9,7 @@ from scipy.special import ndtri
 from sfumato.numeric.arguments import share
 
 _HALVINGS: Final = 200
+_FINEST: Final = 2.0**-53  # by which a float below 1 differs from it
 
 
 def norm_sub(fractions: NDArray[np.float64], *, is_whole: bool = True) -> NDArray[np.float64]:
@@ -100,7 +101,7 @@ def most_likely(
 
     if not is_whole and fractions(0.0).sum() <= 1:
         return fractions(0.0)
-    reach = 4.0 * reports / min(when_not, 1 - when_held, gap)
+    reach = 4.0 * reports / max(min(when_not, 1 - when_held, gap), _FINEST)
     low, high = -reach, reach  # of a falling sum
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

@@ -62,7 +62,8 @@ class Rappor(RandomizedTwice):
         f: How often a bit of the permanent response is uniform; above 0 and below 1.
         p: How often a report has a 1 where the permanent response has a 0.
         q: How often it has a 1 where the permanent response has a 1; above p.
-        metric: The name of what is collected. Metrics of one device must have different names.
+        metric: The name of what is collected. Metrics of one device must have different names, none of which begins
+            with another.
 
     Raises:
         ParameterError: An argument is out of range.
