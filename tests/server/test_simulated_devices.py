@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from threading import Lock
 
 import httpx
@@ -36,6 +37,7 @@ gateways = 2
 
 [limits]
 requests_per_minute = 1_000_000
+reports_per_minute = 10_000_000
 
 [collections.visits]
 protocol = "visits.json"
@@ -57,6 +59,7 @@ class Run:
         self.config = folder / "curator.toml"
         self.config.write_text(FILE, "utf-8")
         self._lock = Lock()
+        self.day = datetime.now(UTC).date()
         self.acknowledged, self.heard_again, self.killed = {}, 0, 0
         command = [sys.executable, "-m", "sfumato", "serve", "--config", str(self.config)]
         self.process = subprocess.Popen(
@@ -90,7 +93,10 @@ class Run:
                 self.killed += self.kill(of_module(self.process.pid, "gateway.app"))
 
     def _until_it_is_heard(self, number, lines):
-        headers = {"Idempotency-Key": f"batch {number} of these devices", "Content-Type": "application/x-ndjson"}
+        headers = {
+            "Idempotency-Key": f"{self.day}.batch-{number}-of-these-devices",
+            "Content-Type": "application/x-ndjson",
+        }
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
             try:

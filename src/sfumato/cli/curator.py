@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from sfumato.cli.show import counted, printable, table, wide_console
-from sfumato.errors import ParameterError
+from sfumato.errors import DatabaseError, ParameterError
 
 if TYPE_CHECKING:
     from sfumato.server.config import Curator
@@ -50,6 +50,9 @@ def serve(config: str | None, *, demo: bool, port: int, only: str | None) -> Non
         serve_demo(port, typer.echo)
         return
     from sfumato.server.serve import serve as serve_curator
+
+    if only != "worker":
+        _require_protocols(config)
 
     def told(supervisor: "Supervisor") -> None:
         typer.echo("the worker is started" if only == "worker" else f"serving at {supervisor.url}")
@@ -214,6 +217,44 @@ def declare(
             typer.echo(printable(shown))
         require_declared(unknown, declarations(spent or ()))
         restored(curator.ledger, spent=tuple(spent or ()), reason=reason)
+
+
+@curator_app.command("remove-collection")
+def remove_collection(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the collection.")],
+    *,
+    config: Config,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete the counts; without it they are only shown.")] = False,
+) -> None:
+    """Delete the counts of a collection for good, so that its name may have another protocol.
+
+    Reports cannot be counted anew: nobody has kept them. Back up first if the estimates may still be needed.
+
+    Example: sfumato curator remove-collection drinks --config curator.toml --yes
+    """
+    from sfumato.server.identity.acts import Act, ActLog
+    from sfumato.server.identity.collections import Collections
+    from sfumato.server.identity.people import Action
+
+    with _database(config) as (_, database):
+        kept = Collections(database)
+        if name in kept.names() and not yes:
+            typer.echo(f"{printable(name)} has counts, and they are still there. Delete them for good with --yes.")
+            return
+        kept.remove(name)
+        with closing(ActLog(database)) as acts:
+            acts.record(Act(person="", action=Action.REMOVE_COLLECTION, target=name))
+    typer.echo(f"the counts of {printable(name)} are deleted")
+
+
+def _require_protocols(config: str) -> None:
+    """Refuse to serve a collection that has another protocol than its counts, before any process is started."""
+    from sfumato.server.config import load_curator
+    from sfumato.server.identity.collections import Collections
+
+    if load_curator(Path(config)).collections:
+        with suppress(DatabaseError), _database(config) as (curator, database):  # gateways wait until it is there
+            Collections(database).require_protocols(curator.collections.values())
 
 
 def _described(manifest: "Manifest") -> list[str]:

@@ -277,15 +277,29 @@ def _json_column(file: Path, column: str) -> Iterator[list[Any]]:
 def cell_of_line(line: str | bytes, column: str = REPORT) -> Any:
     """What a line of NDJSON has in a column; None for a line without it, or that is no JSON object.
 
+    A line that has the column twice has none: two programs could read it in two ways.
+
     Example:
         >>> cell_of_line('{"report": "AWFiY2R4"}'), cell_of_line(b"nonsense")
         ('AWFiY2R4', None)
+        >>> cell_of_line('{"report": "AWFiY2R4", "report": "AWFiY2R5"}') is None
+        True
     """
     try:
-        held = json.loads(line)
+        held = _LINES.decode(line if isinstance(line, str) else line.decode())
     except (ValueError, RecursionError):
         return None
-    return held.get(column) if isinstance(held, dict) else None
+    cells = [cell for name, cell in held if name == column] if isinstance(held, _Pairs) else []
+    return cells[0] if len(cells) == 1 else None
+
+
+class _Pairs(tuple[tuple[str, Any], ...]):
+    """The names and values of an object of JSON, each as often as it stands there."""
+
+    __slots__ = ()
+
+
+_LINES: Final = json.JSONDecoder(object_pairs_hook=_Pairs)
 
 
 def _parquet_column(file: Path, column: str) -> Iterator[list[Any]]:

@@ -4,11 +4,13 @@ All that is relative is looked for beside the file. Nothing here is secret but a
 passwords; `Curator` does not show them.
 """
 
+import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -122,6 +124,9 @@ class LimitsEntry(_Entry):
     body_bytes: int = Field(default=1_000_000, ge=1_000)
     sql_characters: int = Field(default=100_000, ge=100)
     requests_per_minute: int = Field(default=600, ge=1)
+    reports_per_minute: int = Field(default=1_000_000, ge=1)
+    batch_reports: int = Field(default=100_000, ge=1)
+    batch_days: int = Field(default=30, ge=1, le=3_650)
     concurrent_per_person: int = Field(default=4, ge=1)
     concurrent: int = Field(default=64, ge=1)
     seconds_to_send: float = Field(default=10.0, gt=0)
@@ -189,6 +194,9 @@ class Collection:
         is_public: Whether anybody may send reports, without an API key.
         readers: The people who may read the estimates.
         origins: The sites whose pages may send reports, as browsers name them; none by default.
+        origins: The sites whose pages may send reports, as browsers name them.
+        file: Where the protocol is.
+        protocol_hash: The SHA-256 of the protocol, which tells it from any other.
     """
 
     name: str
@@ -196,6 +204,12 @@ class Collection:
     is_public: bool
     readers: frozenset[str]
     origins: tuple[str, ...] = ()
+    file: Path = Path()
+    protocol_hash: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        written = json.dumps(self.protocol.to_json(), sort_keys=True, ensure_ascii=False)
+        object.__setattr__(self, "protocol_hash", sha256(written.encode()).hexdigest())
 
     @classmethod
     def declared(cls, name: str, entry: CollectionEntry, folder: Path) -> "Collection":
@@ -221,7 +235,9 @@ class Collection:
             raise PolicyError(
                 place, f"must keep at most {_MOST_CELLS:,} counts, as each batch is written with all of them"
             )
-        return cls(name, protocol, entry.public, frozenset(entry.readers), tuple(entry.origins))
+        return cls(
+            name, protocol, entry.public, frozenset(entry.readers), tuple(entry.origins), folder / entry.protocol
+        )  # fmt: skip
 
 
 class Curator:

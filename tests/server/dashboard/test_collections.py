@@ -1,6 +1,7 @@
 """Pages of collections show estimates to readers, as a chart and a table, and what they cost to everybody."""
 
 import time
+from datetime import UTC, datetime
 from html import unescape
 
 from tests.server.dashboard.browsing import words
@@ -11,7 +12,10 @@ from sfumato.server.dashboard.collections import intervals
 
 def send(beside, name, values):
     body = b"".join(map(bytes, PROTOCOLS[name].client().report_many(values)))
-    headers = {"Idempotency-Key": f"of a page {time.perf_counter_ns()}", "Content-Type": "application/octet-stream"}
+    headers = {
+        "Idempotency-Key": f"{datetime.now(UTC):%Y-%m-%d}.of-a-page-{time.perf_counter_ns()}",
+        "Content-Type": "application/octet-stream",
+    }
     answer = beside.client("cem").post(f"/collections/{name}/reports", content=body, headers=headers)
     assert answer.json()["accepted"] == len(values)
 

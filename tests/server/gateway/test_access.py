@@ -1,8 +1,10 @@
 """Who makes a request is found out once, before anything of it is read, and each request leaves one act."""
 
+from datetime import UTC, datetime
+
 import httpx
 import pytest
-from tests.server.running import COUNT, GRANTS, SECONDS
+from tests.server.running import COUNT, GRANTS, PROTOCOLS, SECONDS
 
 from sfumato.errors import NotFoundError
 from sfumato.server.gateway.access import Caller, account_for, account_of, is_own
@@ -15,7 +17,10 @@ WRONG = [
 ]  # fmt: skip
 
 
-BATCH = {"Idempotency-Key": "a batch of no reports", "Content-Type": "application/octet-stream"}
+BATCH = {
+    "Idempotency-Key": f"{datetime.now(UTC):%Y-%m-%d}.a-batch-of-no-reports",
+    "Content-Type": "application/octet-stream",
+}
 
 
 def asked(client, method="GET", path="/me", **options):
@@ -122,11 +127,11 @@ REQUESTS = [
     ("admin", "GET", "/metrics", {}, "read_metrics", "done"),
     ("cem", "GET", "/collections", {}, "read_collections", "done"),
     ("cem", "GET", "/collections/nothing", {}, "read_collections", "refused"),
-    (None, "GET", "/collections/votes", {}, "read_collections", "done"),
     (None, "GET", "/collections/drinks", {}, "sign_in", "refused"),
-    (None, "POST", "/collections/votes/reports", {"headers": BATCH}, "send_reports", "done"),
     ("cem", "POST", "/collections/drinks/reports", {"headers": BATCH}, "send_reports", "done"),
     ("cem", "GET", "/collections/votes/estimate", {}, "read_estimates", "refused"),
+    ("ann", "GET", "/collections/votes/estimate?candidate=yes&confidence=2", {}, "read_estimates", "failed"),
+    ("ann", "GET", "/collections/drinks/estimate", {}, "read_estimates", "done"),
 ]
 
 
@@ -142,6 +147,21 @@ def test_77_every_request_leaves_one_act(beside):
         assert [(act.person, str(act.action), str(act.outcome)) for act in written] == [
             (person or "", action, outcome)
         ], (path, answer.status_code)
+
+
+def test_devices_without_a_key_leave_no_act(beside):
+    """Acts have moments and are kept for ever: of a public collection they would say when each report came."""
+    before = len(beside.acts())
+    reports = b"".join(map(bytes, PROTOCOLS["votes"].client().report_many(["yes"] * 3)))
+    with beside.client() as nobody:
+        answers = [
+            nobody.get("/collections/votes"),
+            nobody.post("/collections/votes/reports", content=reports, headers=BATCH),
+            nobody.post("/collections/votes/reports", content=b"x", headers=BATCH),
+            nobody.post("/collections/votes/reports", headers={}),
+        ]
+    assert [answer.status_code for answer in answers] == [200, 200, 422, 422]
+    assert len(beside.acts()) == before
 
 
 def test_a_request_counts_once_whatever_it_does(strict):

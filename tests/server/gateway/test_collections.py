@@ -1,12 +1,24 @@
 """Devices send reports, each is counted or refused by itself, and readers see what they say of the people."""
 
+import gzip
 import json
 import time
+from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.server.gateway.interface import MATRIX, address
 from tests.server.running import PROTOCOLS
 
+from sfumato.errors import PolicyError
+from sfumato.local import DirectEncoding
+from sfumato.server.config import load_curator
+from sfumato.server.gateway.access import Gateway
 from sfumato.server.gateway.collections import BINARY, COST, LINES
+from sfumato.server.identity.database import Database
 
 DRINKS, VOTES = PROTOCOLS["drinks"], PROTOCOLS["votes"]
 TEN_MEGABYTES = 10_000_000
@@ -16,7 +28,12 @@ WRONG = "sfk_wrong"
 @pytest.fixture
 def batch():
     """A new id of a batch each time."""
-    return lambda: {"Idempotency-Key": f"batch {time.perf_counter_ns()} of these tests"}
+    return lambda: {"Idempotency-Key": new_id()}
+
+
+def new_id(days=0):
+    """The id of a new batch, of today or of another day."""
+    return f"{datetime.now(UTC) + timedelta(days):%Y-%m-%d}.batch-{time.perf_counter_ns()}-of-these-tests"
 
 
 def binary(protocol, values):
@@ -66,7 +83,10 @@ def test_a_hostile_report_is_refused_alone(beside, batch):
     foreign[5] = 200  # of four cohorts
     hostile = [
         b'{"report": NaN}', b'{"report": 1e999}', b'{"report": null}', b'{"report": ["AQ=="]}', b"{", b"", b"\xff\xfe",
-        b'{"report": "AQ=="}', b"[" * 5_000, json.dumps({"report": "A" * 700_000}).encode(),
+        b'{"report": "AQ=="}', b'{"report": -1}', b"[" * 5_000, json.dumps({"report": good[0]}).encode("utf-16"),
+        f'{{"report": "{good[0]}", "report": "{good[1]}"}}'.encode(), f'{{"report": "{good[0]}="}}'.encode(),
+        json.dumps({"report": b64encode(b"\2" + bytes(report)[1:]).decode()}).encode(),
+        json.dumps({"report": "A" * 700_000}).encode(),
         json.dumps({"report": type(report).from_bytes(bytes(foreign)).to_text()}).encode(),
         json.dumps({"report": DRINKS.client().report("tea").to_text()}).encode(),
     ]  # fmt: skip
@@ -91,10 +111,19 @@ def test_a_body_whose_reports_cannot_be_told_apart_is_refused_whole(beside, batc
     assert (answer.status_code, answer.json()["fields"]["name"]) == (422, name)
 
 
-@pytest.mark.parametrize("headers", [{}, {"Idempotency-Key": "short"}, {"Idempotency-Key": "x" * 201}])
-def test_a_batch_needs_an_id(beside, headers):
+def test_a_batch_needs_an_id_of_the_last_days(beside):
+    body = binary(DRINKS, ["tea"])
     with beside.client("cem") as cem:
-        assert post(cem, "drinks", b"", headers).status_code == 422
+        shown = cem.get("/collections/drinks").json()
+        for wrong in ("short", new_id()[11:], new_id(-31), new_id(2)):
+            answer = post(cem, "drinks", body, {"Idempotency-Key": wrong})
+            assert answer.status_code == 422
+            assert f"from {shown['first_day']} to {shown['last_day']}" in answer.json()["detail"]
+        assert [post(cem, "drinks", body, {"Idempotency-Key": new_id(days)}).status_code for days in (-30, 1)] == [
+            200
+        ] * 2
+        for headers in ({}, {"Idempotency-Key": "x" * 201}):
+            assert post(cem, "drinks", body, headers).status_code == 422
 
 
 def test_a_collection_says_what_a_report_costs(beside):
@@ -124,6 +153,88 @@ def test_readers_see_estimates_and_nobody_else_does(beside, batch):
         for wrong in ({"confidence": "2"}, {"candidate": "wine"}):
             assert ann.get("/collections/drinks/estimate", params=wrong).status_code == 422
         assert ann.get("/collections/nothing/estimate").status_code == 404
+
+
+def test_a_key_for_reports_does_nothing_else(beside, batch):
+    """No other route and no estimate, though its person is an owner, an analyst and a reader, or an admin."""
+    of_admins = [route for route in MATRIX if route[1] in {"/v1/people", "/v1/acts", "/v1/metrics", "/v1/keys"}]
+    for person, routes in (("both", MATRIX), ("admin", of_admins)):
+        token = beside.gateway.keys.make(person, name="a device", scopes=["report"]).token
+        with beside.client(token=token) as device:
+            for method, path in routes:
+                if not path.endswith("/reports"):
+                    answer = device.request(method, address(path), json=MATRIX[method, path][1])
+                    assert answer.status_code in {403, 404}, (person, method, path, answer.text)
+            assert post(device, "drinks", binary(DRINKS, ["tea"]), batch()).json()["accepted"] == 1
+
+
+def test_a_batch_of_another_key_is_another_batch(beside):
+    """Nobody takes the ids of others, nor hears whether they are taken."""
+    headers, body = {"Idempotency-Key": new_id()}, binary(VOTES, ["yes"])
+    with beside.client("cem") as cem, beside.client("bob") as bob, beside.client() as nobody:
+        answers = [post(client, "votes", body + more, headers) for client, more in
+                   ((cem, b""), (bob, body), (nobody, b""))]  # fmt: skip
+    assert [answer.json() for answer in answers] == [
+        {"accepted": number, "refused": 0, "repeated": False} for number in (1, 2, 1)
+    ]
+
+
+def test_equal_batches_at_once_count_once(beside):
+    headers, body = {"Idempotency-Key": new_id()}, binary(DRINKS, ["tea"] * 9)
+    with beside.client("cem") as cem, ThreadPoolExecutor(8) as pool:
+        before = count(cem, "drinks")
+        answers = [one.json() for one in pool.map(lambda _: post(cem, "drinks", body, headers), range(8))]
+        assert [answer["accepted"] for answer in answers] == [9] * 8
+        assert sum(not answer["repeated"] for answer in answers) == 1
+        assert count(cem, "drinks") == before + 9
+
+
+def test_a_bomb_is_not_unpacked(beside, batch):
+    bomb = gzip.compress(b"\n" * TEN_MEGABYTES)
+    with beside.client("cem") as cem:
+        for encoding in ("gzip", "identity", "br, gzip"):
+            answer = post(cem, "drinks", bomb, {**batch(), "Content-Encoding": encoding}, kind=LINES)
+            assert (answer.status_code, answer.json()["fields"]["name"]) == (422, "Content-Encoding")
+        before = count(cem, "drinks")
+        assert post(cem, "drinks", bomb, batch(), kind=LINES).json()["accepted"] == 0
+        assert count(cem, "drinks") == before
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [(b"\n" * 900_000, LINES), (b"{}\n" * 11, LINES), (b"x\n" * 10 + b"x", LINES), (bytes(66), BINARY)],
+    ids=["newlines", "lines", "no last newline", "binary"],
+)  # fmt: skip
+def test_a_batch_with_too_many_reports_is_refused_before_any_is_read(strict, batch, body, kind):
+    """A megabyte of newlines would take seconds."""
+    with strict(batch_reports=10).client("cem") as cem:
+        answer = post(cem, "drinks", body, batch(), kind=kind)
+        assert (answer.status_code, "at most 10; send several batches" in answer.text) == (422, True)
+        for fits, form in ((b"{}\n" * 10, LINES), (bytes(60), BINARY)):
+            assert post(cem, "drinks", fits, batch(), kind=form).json()["refused"] == 10
+
+
+def test_reports_are_limited_by_the_minute_for_each_person_and_each_address(strict, batch):
+    gateway = strict(reports_per_minute=10)
+    seven = binary(VOTES, ["yes"] * 7)
+    with gateway.client("cem") as cem, gateway.client("bob") as bob, gateway.client() as nobody:
+        for client in (cem, bob, nobody):
+            answers = [
+                post(client, "votes", body, batch()) for body in (seven, seven, seven[: len(seven) // 7 * 3], b"")
+            ]
+            assert [answer.status_code for answer in answers] == [200, 429, 200, 200]
+            assert answers[1].headers["Retry-After"] == "60"
+        assert post(cem, "votes", binary(VOTES, ["yes"] * 11), batch()).status_code == 422
+
+
+def test_a_gateway_does_not_start_over_counts_of_another_protocol(beside, batch, curator):
+    with beside.client("cem") as cem:
+        post(cem, "drinks", binary(DRINKS, ["tea"]), batch())
+    changed = load_curator(curator.config)
+    other = replace(changed.collections["drinks"], protocol=DirectEncoding(["tea", "coffee", "water"], epsilon=2))
+    changed.collections["drinks"] = other
+    with closing(Database(changed.database)) as database, pytest.raises(PolicyError, match="must stay as it was"):
+        Gateway(changed, beside.gateway.ledger, database)
 
 
 def test_who_may_send_is_what_the_file_says(beside, batch):

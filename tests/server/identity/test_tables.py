@@ -38,7 +38,7 @@ def test_nothing_is_no_moment():
 def test_every_subject_has_its_table():
     of_people = ["act", "api_key", "approval", "dataset_grant", "identity", "kept_release", "person", "question"]
     of_people += ["session", "sign_in_attempt"]
-    of_reports = ["collection", "collection_batch"]
+    of_reports = ["collection", "collection_batch", "collection_horizon"]
     assert sorted(METADATA.tables) == sorted(of_people + of_reports)
 
 

@@ -55,17 +55,22 @@ class Gateway:
     Args:
         curator: What the curator's file declares.
         ledger: Where spending and answers are kept.
-        database: Where people, keys, acts and releases are kept.
+        database: Where people, keys, acts, releases and counts are kept.
+
+    Raises:
+        PolicyError: A collection has another protocol than its counts.
     """
 
     def __init__(self, curator: Curator, ledger: Ledger, database: Database) -> None:
         self.curator, self.ledger, self.database = curator, ledger, database
+        self.collections = Collections(database, days=curator.limits.batch_days)
+        self.collections.require_protocols(curator.collections.values())
         self.datasets = Datasets(curator, ledger)
         self.people = Directory(database)
         self.keys = ApiKeys(database, secret=curator.secret)
         self.acts = ActLog(database)
         self.approvals = Approvals(database)
-        self.releases, self.collections = ReleaseRegistry(database), Collections(database)
+        self.releases = ReleaseRegistry(database)
         self.rates, self.places = RequestRates(curator.limits), Places(curator.limits)
         self.metrics = Metrics(self.places)
         self.shown = Answers(self.datasets, ledger, self.releases, self.acts, curator.limits)
@@ -110,7 +115,7 @@ class Caller:
     def __init__(self, gateway: Gateway, token: str, host: str) -> None:
         self.gateway, self._token, self._host = gateway, token, host
         self.principal = Principal(name="", scopes=frozenset())
-        self.is_written = False
+        self.is_written = self._is_unnamed = False
 
     def sign_in(self) -> None:
         """Find out who it is, and count the request; what is over the limit of a minute leaves no act.
@@ -134,13 +139,23 @@ class Caller:
         return bool(self._token)
 
     def stay_unnamed(self) -> None:
-        """Let them send reports to a public collection, and count the request; their address is not written.
+        """Let them send reports to a public collection, and count the request; neither address nor moment is written.
 
         Raises:
             TooFastError: They ask too often.
         """
         self.gateway.rates.hit(f"address {self._host}")
         self.principal = Principal(name="", scopes=frozenset({KeyScope.READ, KeyScope.REPORT}))
+        self._is_unnamed = True
+
+    def count_reports(self, count: int) -> None:
+        """Count the reports that they send.
+
+        Raises:
+            TooFastError: They send too many within a minute.
+        """
+        who = f"address {self._host}" if self._is_unnamed else f"person {self.principal.name}"
+        self.gateway.rates.hit_reports(who, count)
 
     @contextmanager
     def doing(self, action: Action, dataset: str | None = None, *, target: str = "") -> Iterator[Doing]:
@@ -189,6 +204,8 @@ class Caller:
     ) -> None:  # fmt: skip
         """Write an act of this request; of datasets that are not served no name.
 
+        Of whoever stays unnamed nothing is written: acts have moments, are kept for ever, and would name nobody.
+
         Args:
             action: What they do.
             outcome: How it ended.
@@ -196,6 +213,8 @@ class Caller:
             doing: What else is known of it.
         """
         self.is_written = True
+        if self._is_unnamed:
+            return
         act = Act(
             person=self.principal.name, action=action, outcome=outcome,
             dataset=dataset if dataset is not None and dataset in self.gateway.curator.datasets else "",

@@ -109,19 +109,23 @@ def send(
     batch: Annotated[
         str,
         Header(
-            alias="Idempotency-Key", min_length=16, max_length=200,
-            description="The id of the batch: a text of at least 16 characters, chosen at random.",
+            alias="Idempotency-Key", max_length=200,
+            description="The id of the batch: its day in UTC, such as 2026-11-27, a dot, and at least 16 characters "
+            "chosen at random.",
         ),
     ],
     content_type: Annotated[str, Header(alias="Content-Type", max_length=200)] = "",
+    content_encoding: Annotated[str, Header(alias="Content-Encoding", max_length=200)] = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Count a batch of randomized reports, each by itself; a batch that is sent again counts once."""
     with who.doing(Action.SEND_REPORTS, target=collection):
-        found = _collection(who, collection)
-        reports = _reports(found.protocol, body, content_type.partition(";")[0].strip().lower())
-        received = who.gateway.collections.receive(
-            found, reports, batch=batch, body=body, sender=who.principal.name
-        )  # fmt: skip
+        found, kept, limits = _collection(who, collection), who.gateway.collections, who.gateway.curator.limits
+        if content_encoding:
+            raise ParameterError("Content-Encoding", content_encoding, "must be left out: bodies are not compressed")
+        most = min(limits.batch_reports, limits.reports_per_minute)
+        reports = _reports(found.protocol, body, content_type.partition(";")[0].strip().lower(), most)
+        who.count_reports(len(reports))
+        received = kept.receive(found, reports, batch=batch, body=body, sender=who.principal.name)
         if received is None:
             raise BatchUsedError
         if not received.is_repeated:
@@ -159,19 +163,23 @@ def _collection(who: Caller, name: str) -> Collection:
     return found
 
 
-def _reports(protocol: LocalProtocol, body: bytes, kind: str) -> list[Any]:
+def _reports(protocol: LocalProtocol, body: bytes, kind: str, most: int) -> list[Any]:
     """What a body holds, report by report; each that is none is left for the count to refuse.
 
     Raises:
-        ParameterError: It is of no known type, or its reports cannot be told apart.
+        ParameterError: It is of no known type, has too many reports, or they cannot be told apart.
     """
-    if kind == LINES:
-        return [cell_of_line(line) for line in body.removesuffix(b"\n").split(b"\n")] if body else []
-    if kind != BINARY:
+    if kind not in (LINES, BINARY):
         raise ParameterError("Content-Type", kind, f"must be {BINARY} or {LINES}")
     length = HEADER_BYTES + protocol.payload_bytes
-    if len(body) % length:
+    if kind == BINARY and len(body) % length:
         raise ParameterError("body", f"{len(body)} bytes", f"must be reports of {length} bytes each, and nothing else")
+    lines = body.removesuffix(b"\n")
+    count = len(body) // length if kind == BINARY else bool(body) + lines.count(b"\n")
+    if count > most:
+        raise ParameterError("body", f"{count:,} reports", f"must have at most {most:,}; send several batches")
+    if kind == LINES:
+        return [cell_of_line(line) for line in lines.split(b"\n")] if body else []
     return [body[start : start + length] for start in range(0, len(body), length)]
 
 
@@ -179,6 +187,7 @@ def _shown(who: Caller, found: Collection) -> dict[str, Any]:
     """What a list of collections says of one; ε is rounded up."""
     protocol, exact = found.protocol, found.protocol.realized_epsilon
     epsilon = float(exact)
+    first, last = who.gateway.collections.days()
     return {
         "name": found.name,
         "kind": protocol.kind,
@@ -187,5 +196,7 @@ def _shown(who: Caller, found: Collection) -> dict[str, Any]:
         "report_bytes": HEADER_BYTES + protocol.payload_bytes,
         "public": found.is_public,
         "may_read_estimates": who.principal.name in found.readers,
+        "first_day": first.isoformat(),
+        "last_day": last.isoformat(),
         "reports": len(who.gateway.collections.counted(found)),
     }

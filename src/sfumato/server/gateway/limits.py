@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
+from limits.strategies import MovingWindowRateLimiter, SlidingWindowCounterRateLimiter
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sfumato.errors import BusyError
@@ -26,7 +26,9 @@ _RETRY_AFTER: Final = 2
 
 
 class RequestRates:
-    """How often each person, and each address without a key, may ask.
+    """How often each person, and each address without a key, may ask, and how many reports they may send.
+
+    Addresses are in memory alone, for two minutes.
 
     Args:
         limits: What is allowed.
@@ -34,7 +36,9 @@ class RequestRates:
 
     def __init__(self, limits: LimitsEntry) -> None:
         self._most = RateLimitItemPerMinute(limits.requests_per_minute)
+        self._most_reports = RateLimitItemPerMinute(limits.reports_per_minute)
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
+        self._reports = SlidingWindowCounterRateLimiter(MemoryStorage())
 
     def hit(self, who: str) -> None:
         """Count one request.
@@ -44,6 +48,15 @@ class RequestRates:
         """
         if not self._limiter.hit(self._most, who):
             raise TooFastError("requests within a minute", _SECONDS_OF_A_MINUTE)
+
+    def hit_reports(self, who: str, count: int) -> None:
+        """Count reports that came, good or bad; a batch that is too many is refused whole, and does not count.
+
+        Raises:
+            TooFastError: They are too many.
+        """
+        if count and not self._reports.hit(self._most_reports, who, cost=count):
+            raise TooFastError("reports within a minute", _SECONDS_OF_A_MINUTE)
 
 
 class Places:

@@ -1,23 +1,37 @@
 """Randomized reports as a server keeps them: counts of each collection, and hashes of the batches that were counted.
 
 A batch and what it adds are one transaction. So whatever happens to a gateway, a batch that was acknowledged is in the
-counts, and one that is sent again, to whichever gateway, counts once. Neither table holds a report, a moment, a sender
-or an address, and nobody who does not know the id of a batch recognizes it.
+counts, and one that is sent again, to whichever gateway, counts once. No table holds a report, a sender, an address or
+a moment, and nobody who does not know the id of a batch recognizes it.
+
+The id of a batch begins with a day. Batches are forgotten some days later, and those of days before that are refused:
+first for good, by a horizon that never goes back, then their rows are deleted. So none counts twice whatever the clock
+does.
+
+Proof: proofs/server/identity/collections.md.
 """
 
 import hmac
+import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date, timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, delete, select, update
 
-from sfumato.errors import DatabaseError, ParameterError
+from sfumato.errors import DatabaseError, NotFoundError, ParameterError, PolicyError
 from sfumato.local.core.aggregator import Aggregator
-from sfumato.server.config import Collection
+from sfumato.server.config import Collection, LimitsEntry
 from sfumato.server.identity.database import Database
-from sfumato.server.identity.tables import BATCHES, COLLECTIONS
+from sfumato.server.identity.tables import BATCHES, COLLECTIONS, HORIZON
+
+_ID: Final = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\.[!-~]{16,189}")
+_SHOWN: Final = len("2026-11-27")
+_FORGOTTEN_AT_ONCE: Final = 100
+"""Rows that one batch deletes at most, so that none takes long; each adds one, so that they become fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +54,7 @@ class Collections:
 
     Args:
         database: Where counts and batches are kept.
+        days: For how many days a batch is known, and may be sent again.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -49,8 +64,9 @@ class Collections:
         >>> with TemporaryDirectory() as folder:
         ...     database = Database(f"sqlite:///{folder}/server.db")
         ...     kept, reports = Collections(database), [bytes(oracle.client().report(1)), b"nonsense"]
+        ...     batch = f"{kept.days()[1]}.chosen-at-random"
         ...     for _ in range(2):
-        ...         print(kept.receive(votes, reports, batch="b" * 16, body=b""))
+        ...         print(kept.receive(votes, reports, batch=batch, body=b""))
         ...     print(len(kept.counted(votes)))
         ...     database.close()
         Received(accepted=1, refused=1, is_repeated=False)
@@ -58,8 +74,14 @@ class Collections:
         1
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, *, days: int = LimitsEntry().batch_days) -> None:
+        self._database, self._days = database, timedelta(days=days)
+        self._horizon = ""
+
+    def days(self) -> tuple[date, date]:
+        """The first and the last day with which the id of a batch may begin: tomorrow too, as clocks differ."""
+        today = self._database.now().date()
+        return today - self._days, today + timedelta(days=1)
 
     def receive(
         self, collection: Collection, reports: Iterable[Any], *, batch: str, body: bytes, sender: str = ""
@@ -69,7 +91,7 @@ class Collections:
         Args:
             collection: Where to.
             reports: Reports, as bytes or as texts in base64; each that is none is refused alone.
-            batch: The id of the batch, a text that its sender chose at random.
+            batch: The id of the batch: its day, a dot, and at least 16 characters that its sender chose at random.
             body: The batch as it was sent, which tells it from another one under the same id.
             sender: Whose ids these are, so that nobody takes another's; empty for whoever has no key.
 
@@ -77,50 +99,129 @@ class Collections:
             What became of it; None if another batch came under this id.
 
         Raises:
+            ParameterError: The id is none, or of a day whose batches are forgotten or have not begun.
             DatabaseError: It could not be kept; nothing of it is counted.
         """
+        first, last = self.days()
+        day = _day_of(batch)
+        if day is None or not first <= day <= last:
+            raise _wrong_day(batch, first.isoformat(), last)
         added = collection.protocol.aggregator()
         intake = added.add(reports)
         received = Received(intake.accepted, len(intake.refused))
         if not intake.accepted:
             return received  # whoever sends what is no report fills no table
-        names = (collection.name, collection.protocol.fingerprint.hex(), sender, batch)
-        known = sha256("\0".join(names).encode("utf-8", "replace")).hexdigest()
-        digest = hmac.digest(batch.encode("utf-8", "replace"), body, "sha256").hex()
-        values = {"id": known, "digest": digest, "accepted": received.accepted, "refused": received.refused}
+        names = (collection.name, collection.protocol_hash, sender, batch)
+        known = sha256("\0".join(names).encode()).hexdigest()
+        digest = hmac.digest(batch.encode(), body, "sha256").hex()
+        counts = {"accepted": received.accepted, "refused": received.refused}
+        if self._horizon < first.isoformat():
+            self._forget_before(first.isoformat())
         with self._database.writing() as connection:
-            if not self._database.insert_new(connection, BATCHES, **values):
+            # As long as this transaction reads the horizon, nobody moves it; so no row that it looks for is deleted.
+            horizon = connection.execute(select(HORIZON.c.first_day).with_for_update(read=True)).scalar_one()
+            if day.isoformat() < horizon:
+                raise _wrong_day(batch, horizon, last)
+            self._delete_some(connection, horizon)
+            row = {"id": known, "day": day.isoformat(), "digest": digest, **counts}
+            if not self._database.insert_new(connection, BATCHES, **row):
                 before = connection.execute(select(BATCHES).where(BATCHES.c.id == known)).one()
                 is_same = hmac.compare_digest(before.digest, digest)
                 return Received(before.accepted, before.refused, is_repeated=True) if is_same else None
-            nothing = collection.protocol.aggregator().snapshot()
-            self._database.insert_new(connection, COLLECTIONS, **_key(collection), snapshot=nothing)
+            empty = {"protocol": collection.protocol_hash, "snapshot": collection.protocol.aggregator().snapshot()}
+            self._database.insert_new(connection, COLLECTIONS, name=collection.name, **empty)
             counted = self._read(connection, collection, to_write=True)
             counted.merge(added)
-            of_it = (COLLECTIONS.c[name] == value for name, value in _key(collection).items())
-            connection.execute(update(COLLECTIONS).where(*of_it).values(snapshot=counted.snapshot()))
+            of_it = COLLECTIONS.c.name == collection.name
+            connection.execute(update(COLLECTIONS).where(of_it).values(snapshot=counted.snapshot()))
         return received
 
     def counted(self, collection: Collection) -> Aggregator[Any]:
-        """What was counted of a collection by now, under its present protocol.
+        """What was counted of a collection by now.
 
         Raises:
-            DatabaseError: It cannot be read.
+            DatabaseError: It cannot be read, or is of another protocol.
         """
         with self._database.reading() as connection:
             return self._read(connection, collection)
 
+    def names(self) -> tuple[str, ...]:
+        """The collections of which there are counts, also such as the curator's file does not have any more."""
+        with self._database.reading() as connection:
+            return tuple(connection.execute(select(COLLECTIONS.c.name).order_by(COLLECTIONS.c.name)).scalars())
+
+    def horizon(self) -> str:
+        """The day before which batches are forgotten for good, however many days they are known from now on."""
+        with self._database.reading() as connection:
+            found: str = connection.execute(select(HORIZON.c.first_day)).scalar_one()
+            return found
+
+    def require_protocols(self, collections: Iterable[Collection]) -> None:
+        """Refuse collections whose counts are of another protocol than the curator's file has now.
+
+        Raises:
+            PolicyError: One has; its counts stay as they are.
+        """
+        with self._database.reading() as connection:
+            found = connection.execute(select(COLLECTIONS.c.name, COLLECTIONS.c.protocol)).all()
+        before = {row.name: row.protocol for row in found}
+        for each in collections:
+            if before.get(each.name, each.protocol_hash) != each.protocol_hash:
+                raise PolicyError(
+                    f"collections.{each.name}.protocol",
+                    f"must stay as it was, as there are counts of it; put the file back, give the new protocol a name "
+                    f"of its own, or run: sfumato curator remove-collection {each.name}",
+                )
+
+    def remove(self, name: str) -> None:
+        """Delete the counts of a collection for good. Its batches stay known for their days, and count no more.
+
+        Raises:
+            NotFoundError: There are none.
+        """
+        with self._database.writing() as connection:
+            if connection.execute(delete(COLLECTIONS).where(COLLECTIONS.c.name == name)).rowcount == 0:
+                raise NotFoundError("collection", name)
+
+    def _forget_before(self, first: str) -> None:
+        """Refuse batches of earlier days from now on, and for good; a horizon that is later already stays."""
+        with self._database.writing() as connection:
+            connection.execute(update(HORIZON).where(HORIZON.c.first_day < first).values(first_day=first))
+        self._horizon = first
+
+    @staticmethod
+    def _delete_some(connection: Connection, horizon: str) -> None:
+        """Delete rows of days before the horizon, whose batches are refused; rows that another one deletes are left."""
+        oldest = select(BATCHES.c.id).where(BATCHES.c.day < horizon).limit(_FORGOTTEN_AT_ONCE)
+        connection.execute(delete(BATCHES).where(BATCHES.c.id.in_(oldest.with_for_update(skip_locked=True))))
+
     def _read(self, connection: Connection, collection: Collection, *, to_write: bool = False) -> Aggregator[Any]:
-        of_it = (COLLECTIONS.c[name] == value for name, value in _key(collection).items())
-        query = select(COLLECTIONS.c.snapshot).where(*of_it)
-        found = connection.execute(query.with_for_update() if to_write else query).scalar_one_or_none()
+        query = select(COLLECTIONS.c.protocol, COLLECTIONS.c.snapshot).where(COLLECTIONS.c.name == collection.name)
+        found = connection.execute(query.with_for_update() if to_write else query).one_or_none()
         counted = collection.protocol.aggregator()
+        if found is None:
+            return counted
+        if found.protocol != collection.protocol_hash:
+            requirement = f"holds counts of another protocol for the collection {collection.name}; see curator.toml"
+            raise DatabaseError(self._database.name, requirement)
         try:
-            return counted if found is None else counted.restore(found)
+            return counted.restore(found.snapshot)
         except ParameterError:
             requirement = f"holds damaged counts of the collection {collection.name}; restore a backup"
             raise DatabaseError(self._database.name, requirement) from None
 
 
-def _key(collection: Collection) -> dict[str, str]:
-    return {"name": collection.name, "protocol": collection.protocol.fingerprint.hex()}
+def _day_of(batch: str) -> date | None:
+    """The day in the id of a batch; None for a text that is none."""
+    found = _ID.fullmatch(batch)
+    with suppress(ValueError):
+        return None if found is None else date.fromisoformat(found[1])
+    return None
+
+
+def _wrong_day(batch: str, first: str, last: date) -> ParameterError:
+    requirement = (
+        f"must be the id of a batch: a day in UTC from {first} to {last}, a dot, and 16 to 189 characters chosen at "
+        "random; an older batch is refused, as whether it was counted is forgotten"
+    )
+    return ParameterError("Idempotency-Key", batch[:_SHOWN], requirement)

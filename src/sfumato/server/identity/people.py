@@ -74,6 +74,7 @@ class Action(StrEnum):
     READ_COLLECTIONS = "read_collections"
     SEND_REPORTS = "send_reports"
     READ_ESTIMATES = "read_estimates"
+    REMOVE_COLLECTION = "remove_collection"
     OVERRUN = "overrun"
 
 

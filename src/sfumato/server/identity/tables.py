@@ -218,20 +218,24 @@ COLLECTIONS: Final = Table(
     "collection",
     METADATA,
     Column("name", Text, primary_key=True),
-    Column("protocol", Text, primary_key=True),
+    Column("protocol", Text, nullable=False),
     Column("snapshot", LargeBinary, nullable=False),
 )
-"""What was counted of reports, under each protocol that a collection had: counts, and never a report."""
+"""What was counted of reports, and by which protocol, which stays the same: counts, and never a report."""
 
 BATCHES: Final = Table(
     "collection_batch",
     METADATA,
     Column("id", Text, primary_key=True),
+    Column("day", Text, nullable=False, index=True),
     Column("digest", Text, nullable=False),
     Column("accepted", _NUMBER, nullable=False),
     Column("refused", _NUMBER, nullable=False),
 )
-"""Batches of reports that were counted, so that none is twice: hashes alone; no moment, no sender, no address."""
+"""Batches of reports that were counted, so that none is twice: hashes, and the day in the id; no sender, no address."""
+
+HORIZON: Final = Table("collection_horizon", METADATA, Column("first_day", Text, primary_key=True))
+"""One row: batches of earlier days are forgotten, and so refused whatever the clock says."""
 
 FLEETING: Final = (SESSIONS, ATTEMPTS)
 """What no backup has: whoever has signed in signs in again at the server that was restored."""

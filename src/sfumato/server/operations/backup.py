@@ -67,6 +67,8 @@ def back_up(config: Path, to: Path, *, with_keys: bool = False) -> Manifest:
         copies.add("policy", dataset.policy)
         if curator.version(dataset.name).exists():
             copies.add("version", curator.version(dataset.name))
+    for collection in curator.collections.values():
+        copies.add("protocol", collection.file)
     if place.key.exists():
         copies.add_secret("key", place.key, is_kept_apart=not with_keys and holds_secret(place.key))
     if curator.secret.exists():
@@ -134,8 +136,8 @@ class _Copies:
 
     def add(self, role: str, path: Path) -> None:
         """Copy a file that nobody changes."""
-        if role == "policy" and any(file.place == self.place(path) for file in self.files):
-            return  # of several datasets
+        if role in {"policy", "protocol"} and any(file.place == self.place(path) for file in self.files):
+            return  # of several datasets or collections
         place, copy = self.new(path)
         shutil.copyfile(path, copy)
         self.took(role, place)

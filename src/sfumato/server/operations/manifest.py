@@ -16,7 +16,7 @@ from sfumato.version import __version__
 
 FILE: Final = "manifest.json"
 FORMAT: Final = 1
-ROLES: Final = ("config", "policy", "ledger", "key", "answer", "database", "secret", "version")
+ROLES: Final = ("config", "policy", "ledger", "key", "answer", "database", "secret", "version", "protocol")
 _HASH: Final = re.compile("[0-9a-f]{64}")
 
 

@@ -19,6 +19,7 @@ from sfumato.server.identity import migrations
 from sfumato.server.identity.acts import ActLog
 from sfumato.server.identity.database import VERSION_TABLE, Database, url_of
 from sfumato.server.identity.keys import ApiKeys
+from sfumato.server.operations.collections import examine_collections
 from sfumato.server.operations.files import SQLITE
 from sfumato.server.operations.findings import Finding, advice, failure, fine, warning
 from sfumato.server.operations.people import examine_keys, examine_overruns, examine_people
@@ -105,6 +106,7 @@ def examine_database(curator: Curator) -> Iterator[Finding]:
             fix = "restore it from the place where it was kept, or make new API keys for everybody"
             yield failure("API keys", f"their secret {curator.secret} is missing, so that none works", fix)
         yield from examine_overruns(curator, database)
+        yield from examine_collections(curator, database)
 
 
 def revisions(location: str) -> tuple[str | None, str | None]:

@@ -29,7 +29,9 @@ def test_a_server_of_the_second_revision_is_brought_up_to_date(kind, tmp_path, m
     with new.reading() as connection:
         assert connection.execute(text("SELECT count(*) FROM collection_batch")).scalar_one() == 0
     collections = Collections(new)
-    assert collections.receive(VOTES, [ORACLE.client().report(1)], batch="b" * 16, body=b"") == Received(1, 0)
+    assert collections.receive(
+        VOTES, [ORACLE.client().report(1)], batch=f"{collections.days()[0]}.sixteen-at-least", body=b""
+    ) == Received(1, 0)
     assert len(collections.counted(VOTES)) == 1
     new.close()
 
