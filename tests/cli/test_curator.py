@@ -2,13 +2,18 @@
 
 import re
 import sqlite3
+from contextlib import closing
 
 import pytest
 from tests.cli.commands import refusal, run
 
+from sfumato.local import DirectEncoding, save_protocol
 from sfumato.server.config import load_curator
+from sfumato.server.identity.acts import ActLog
+from sfumato.server.identity.collections import Collections
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.keys import ApiKeys
+from sfumato.server.identity.people import Action
 
 CURATOR = """
 [datasets.people]
@@ -91,3 +96,54 @@ def test_without_its_packages_a_server_says_which_to_install(config, monkeypatch
 def test_only_a_part_that_there_is_is_started(config):
     for options in (["--only", "other", "--config", config], ["--only", "worker", "--demo"]):
         assert "must be worker or gateways" in refusal("serve", *options)
+
+
+# Collections
+
+
+@pytest.fixture
+def counted(tmp_path):
+    """A curator's file with a collection of which a report was counted."""
+    file = tmp_path / "curator.toml"
+    save_protocol(DirectEncoding(["tea", "coffee"], epsilon=1), tmp_path / "drinks.json")
+    file.write_text('[collections.drinks]\nprotocol = "drinks.json"\n')
+    curator = load_curator(file)
+    curator.make_state()
+    with closing(Database(curator.database)) as database:
+        kept, drinks = Collections(database), curator.collections["drinks"]
+        report = bytes(drinks.protocol.client().report("tea"))
+        kept.receive(drinks, [report], batch=f"{kept.days()[1]}.sixteen-at-least", body=b"")
+    return file
+
+
+def left(config):
+    with closing(Database(load_curator(config).database)) as database:
+        return Collections(database).names()
+
+
+def test_counts_are_removed_once_that_is_said_and_the_log_tells(counted):
+    shown = run("curator", "remove-collection", "drinks", "--config", counted).stdout
+    assert "Delete them for good with --yes" in shown
+    assert left(counted) == ("drinks",)
+    shown = run("curator", "remove-collection", "drinks", "--config", counted, "--yes").stdout
+    assert (shown, left(counted)) == ("the counts of drinks are deleted\n", ())
+    with closing(Database(load_curator(counted).database)) as database, closing(ActLog(database)) as acts:
+        assert [(one.act.action, one.act.target) for one in acts.read()] == [(Action.REMOVE_COLLECTION, "drinks")]
+    assert "not found" in refusal("curator", "remove-collection", "drinks", "--config", counted, "--yes")
+
+
+def test_a_server_does_not_start_with_another_protocol_than_that_of_its_counts(counted, tmp_path):
+    save_protocol(DirectEncoding(["tea", "coffee", "water"], epsilon=1), tmp_path / "drinks.json")
+    for only in ((), ("--only", "gateways")):
+        said = refusal("serve", "--config", counted, *only)
+        assert "collections.drinks.protocol" in said
+        assert "sfumato curator remove-collection drinks" in said
+    assert left(counted) == ("drinks",)
+
+
+def test_a_database_that_is_not_there_yet_keeps_no_server_from_starting(counted, monkeypatch):
+    counted.write_text('database = "postgresql://nobody@127.0.0.1:1/none?connect_timeout=1"\n' + counted.read_text())
+    started = []
+    monkeypatch.setattr("sfumato.server.serve.serve", lambda config, **_: started.append(config))
+    assert run("serve", "--config", counted).exit_code == 0
+    assert started == [counted]

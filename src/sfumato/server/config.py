@@ -194,7 +194,6 @@ class Collection:
         is_public: Whether anybody may send reports, without an API key.
         readers: The people who may read the estimates.
         origins: The sites whose pages may send reports, as browsers name them; none by default.
-        origins: The sites whose pages may send reports, as browsers name them.
         file: Where the protocol is.
         protocol_hash: The SHA-256 of the protocol, which tells it from any other.
     """

@@ -8,7 +8,10 @@ from threading import Event
 
 import pytest
 from sqlalchemy import select, text, update
+from tests.ledger.processes import PATIENCE, ended, started
+from tests.ledger.processes import wire as ends
 from tests.server.identity.databases import KINDS, Clock, location
+from tests.server.identity.killing import EACH, ORACLE, VOTES, kill_everywhere
 
 from sfumato.errors import DatabaseError, NotFoundError, ParameterError, PolicyError
 from sfumato.local import DirectEncoding, OptimizedUnaryEncoding
@@ -17,8 +20,6 @@ from sfumato.server.identity.collections import Collections, Received
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.tables import BATCHES, COLLECTIONS, HORIZON, METADATA
 
-ORACLE = DirectEncoding(3, epsilon=1)
-VOTES = Collection("votes", ORACLE, is_public=False, readers=frozenset())
 DAY = "2026-11-27"
 ID = f"{DAY}.0123456789abcdef"
 
@@ -161,6 +162,45 @@ def test_gateways_that_count_at_once_lose_nothing_and_double_nothing(kind, tmp_p
         assert connection.execute(text("SELECT count(*) FROM collection_batch")).scalar_one() == 12
     for database in databases:
         database.close()
+
+
+# What breaks
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_wherever_a_gateway_is_killed_a_batch_that_is_sent_again_counts_once(kind, tmp_path):
+    told, wire = ends()
+    process = started(kill_everywhere, location(kind, tmp_path), wire)
+    wire.close()
+    points = []
+    while not points or points[-1][0]:
+        assert told.poll(PATIENCE)
+        points.append(told.recv())
+    assert ended(process) == 0
+    assert len(points) > 8
+    for number, (_, before, after, again, is_repeated) in enumerate(points):
+        assert (before, again) == (EACH * number, EACH * (number + 1))
+        assert after == (again if is_repeated else before)
+    assert [point[-1] for point in points] == [False] * (len(points) - 2) + [True] * 2
+
+
+def test_a_full_disk_counts_nothing_and_once_there_is_room_the_batch_counts_once(in_a_file):
+    oracle = OptimizedUnaryEncoding(4_096, epsilon=1)
+    wide, kept = Collection("wide", oracle, is_public=False, readers=frozenset()), Collections(in_a_file)
+    given = reports(*range(5), oracle=oracle)
+
+    def allow(pages):
+        with in_a_file.reading() as connection:
+            connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+
+    allow(1)
+    with pytest.raises(DatabaseError, match="could not be written"):
+        send(kept, given, collection=wide)
+    assert len(kept.counted(wide)) == 0
+    allow(1_000_000)
+    assert send(kept, given, collection=wide) == Received(5, 0)
+    assert send(kept, given, collection=wide) == Received(5, 0, is_repeated=True)
+    assert len(kept.counted(wide)) == 5
 
 
 # Days

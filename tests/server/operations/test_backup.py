@@ -19,14 +19,17 @@ from sfumato.ledger.keeping.key import key_in
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import FOLDER, open_ledger, place_of
 from sfumato.ledger.stores.sqlite import SQLiteStore
+from sfumato.local import DirectEncoding, save_protocol
 from sfumato.privacy.guarantees import PureDP
+from sfumato.server.config import load_curator
 from sfumato.server.identity.attempts import Attempts
-from sfumato.server.identity.database import Database
+from sfumato.server.identity.collections import Collections, Received
+from sfumato.server.identity.database import Database, utc_now
 from sfumato.server.identity.sessions import Sessions
 from sfumato.server.operations import backup
 from sfumato.server.operations.backup import back_up
 from sfumato.server.operations.manifest import FILE, verified_manifest
-from sfumato.server.operations.restore import unknown_releases
+from sfumato.server.operations.restore import restore, unknown_releases
 
 
 @pytest.fixture
@@ -35,6 +38,24 @@ def server(tmp_path):
     with small(tmp_path / "here") as made:
         made.ask(10)
         yield made
+
+
+def test_protocols_and_counts_of_collections_are_in_it_and_restored(server, tmp_path):
+    oracle = DirectEncoding(["tea", "coffee"], epsilon=1)
+    save_protocol(oracle, server.folder / "drinks.json")
+    entry = '\n[collections.{}]\nprotocol = "drinks.json"\n'
+    server.config.write_text(server.config.read_text() + entry.format("drinks") + entry.format("others"), "utf-8")
+    drinks = load_curator(server.config).collections["drinks"]
+    batch, reports = f"{utc_now():%Y-%m-%d}.sixteen-at-least", [bytes(oracle.client().report("tea"))]
+    Collections(server.database).receive(drinks, reports, batch=batch, body=b"")
+    made = back_up(server.config, tmp_path / "backup")
+    assert [file.place for file in made.of_role("protocol")] == ["drinks.json"]
+    restore(tmp_path / "backup", tmp_path / "there")
+    curator = load_curator(tmp_path / "there" / "curator.toml")
+    with closing(Database(curator.database)) as database:
+        kept = Collections(database)
+        assert len(kept.counted(curator.collections["drinks"])) == 1
+        assert kept.receive(drinks, reports, batch=batch, body=b"") == Received(1, 0, is_repeated=True)
 
 
 def copy_of_ledger(folder, server):

@@ -4,8 +4,9 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from sqlalchemy import update
 from tests.ledger.stories import release
-from tests.server.identity.databases import KINDS, location
+from tests.server.identity.databases import KINDS, Clock, location
 from tests.server.operations.small import small
 from tests.server.work.curators import curator_file
 
@@ -13,8 +14,13 @@ from sfumato.errors import LedgerCorruptError
 from sfumato.ledger.core.windows import MICROSECONDS
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger, place_of
+from sfumato.local import DirectEncoding, save_protocol
 from sfumato.server.config import load_curator
+from sfumato.server.identity.collections import Collections
 from sfumato.server.identity.database import Database
+from sfumato.server.identity.people import Directory
+from sfumato.server.identity.tables import COLLECTIONS
+from sfumato.server.operations import stores
 from sfumato.server.operations.findings import Level
 from sfumato.server.operations.stores import examine_database, examine_ledger, revisions
 
@@ -124,3 +130,97 @@ def test_the_revision_of_a_database_is_read_without_changing_it(kind, tmp_path):
 def test_a_database_that_cannot_be_reached_is_told():
     with pytest.raises(OSError, match="the database cannot be read"):
         revisions("postgresql://nobody@127.0.0.1:1/people?connect_timeout=1")
+
+
+# Collections
+
+ORACLE = DirectEncoding(["tea", "coffee"], epsilon=1)
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture(params=KINDS)
+def counting(request, tmp_path, clock):
+    opened = Database(location(request.param, tmp_path), now=clock)
+    Directory(opened).add("ann")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def declared(tmp_path):
+    """A curator of one collection."""
+
+    def made(protocol=ORACLE, readers='"ann"', name="drinks"):
+        save_protocol(protocol, tmp_path / "drinks.json")
+        file = tmp_path / "curator.toml"
+        file.write_text(f'[collections.{name}]\nprotocol = "drinks.json"\nreaders = [{readers}]\n', "utf-8")
+        return load_curator(file)
+
+    return made
+
+
+def send(counting, curator, day="2026-11-27"):
+    (collection,) = curator.collections.values()
+    reports = [bytes(collection.protocol.client().report("tea"))]
+    Collections(counting).receive(collection, reports, batch=f"{day}.sixteen-at-least", body=b"")
+
+
+def examined(curator, counting):
+    return [(one.subject, one.level, one.seen, one.fix) for one in stores._collections(curator, counting)]
+
+
+def test_counts_in_order_are_fine(declared, counting):
+    curator = declared()
+    send(counting, curator)
+    assert examined(curator, counting) == [("collection drinks", Level.FINE, "protocol: direct; reports: 1", "")]
+
+
+def test_another_protocol_than_that_of_the_counts_is_a_failure(declared, counting):
+    send(counting, declared())
+    ((subject, level, seen, fix),) = examined(declared(DirectEncoding(["tea", "coffee"], epsilon=2)), counting)
+    assert (subject, level) == ("collection drinks", Level.FAILURE)
+    assert "put the file back" in seen
+    assert fix == "docs/how-to/server/collections.md"
+
+
+def test_damaged_counts_are_a_failure(declared, counting):
+    curator = declared()
+    send(counting, curator)
+    with counting.writing() as connection:
+        connection.execute(update(COLLECTIONS).values(snapshot=b"x" * 80))
+    ((_, level, seen, fix),) = examined(curator, counting)
+    assert (level, "damaged" in seen, "restore.md" in fix) == (Level.FAILURE, True, True)
+
+
+def test_readers_who_are_missing_are_told(declared, counting):
+    found = examined(declared(readers='"ann", "bob"'), counting)
+    assert [(level, seen) for _, level, seen, _ in found[1:]] == [
+        (Level.WARNING, "its readers bob are no people of this server")
+    ]
+    found = examined(declared(readers=""), counting)
+    assert [(level, seen) for _, level, seen, _ in found[1:]] == [(Level.ADVICE, "nobody may read its estimates")]
+
+
+def test_counts_without_a_collection_are_told_and_stay(declared, counting):
+    send(counting, declared())
+    renamed = declared(name="others")
+    found = examined(renamed, counting)
+    assert found[1] == (
+        "collection drinks", Level.ADVICE, "has counts, but is not in the curator's file",
+        "declare it again, or delete its counts: sfumato curator remove-collection drinks",
+    )  # fmt: skip
+    assert Collections(counting).names() == ("drinks",)
+
+
+def test_a_clock_that_was_ahead_is_a_failure(declared, counting, clock):
+    curator = declared()
+    clock.wait(100 * 86_400)
+    send(counting, curator, day="2027-03-07")
+    clock.wait(-100 * 86_400)
+    subject, level, seen, _ = examined(curator, counting)[1]
+    assert (subject, level) == ("days of batches", Level.FAILURE)
+    assert "before 2027-02-05 are refused" in seen

@@ -20,7 +20,7 @@ from datetime import date, timedelta
 from hashlib import sha256
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
 from sfumato.errors import DatabaseError, NotFoundError, ParameterError, PolicyError
 from sfumato.local.core.aggregator import Aggregator
@@ -119,21 +119,18 @@ class Collections:
             self._forget_before(first.isoformat())
         with self._database.writing() as connection:
             # As long as this transaction reads the horizon, nobody moves it; so no row that it looks for is deleted.
-            horizon = connection.execute(select(HORIZON.c.first_day).with_for_update(read=True)).scalar_one()
-            if day.isoformat() < horizon:
-                raise _wrong_day(batch, horizon, last)
-            self._delete_some(connection, horizon)
+            oldest = select(func.min(BATCHES.c.day)).scalar_subquery().label("oldest")
+            kept = connection.execute(select(HORIZON.c.first_day, oldest).with_for_update(read=True, of=HORIZON)).one()
+            if day.isoformat() < kept.first_day:
+                raise _wrong_day(batch, kept.first_day, last)
+            if kept.oldest is not None and kept.oldest < kept.first_day:
+                self._delete_some(connection, kept.first_day)
             row = {"id": known, "day": day.isoformat(), "digest": digest, **counts}
             if not self._database.insert_new(connection, BATCHES, **row):
                 before = connection.execute(select(BATCHES).where(BATCHES.c.id == known)).one()
                 is_same = hmac.compare_digest(before.digest, digest)
                 return Received(before.accepted, before.refused, is_repeated=True) if is_same else None
-            empty = {"protocol": collection.protocol_hash, "snapshot": collection.protocol.aggregator().snapshot()}
-            self._database.insert_new(connection, COLLECTIONS, name=collection.name, **empty)
-            counted = self._read(connection, collection, to_write=True)
-            counted.merge(added)
-            of_it = COLLECTIONS.c.name == collection.name
-            connection.execute(update(COLLECTIONS).where(of_it).values(snapshot=counted.snapshot()))
+            self._add(connection, collection, added)
         return received
 
     def counted(self, collection: Collection) -> Aggregator[Any]:
@@ -143,7 +140,7 @@ class Collections:
             DatabaseError: It cannot be read, or is of another protocol.
         """
         with self._database.reading() as connection:
-            return self._read(connection, collection)
+            return self._restored(collection, self._found(connection, collection))
 
     def names(self) -> tuple[str, ...]:
         """The collections of which there are counts, also such as the curator's file does not have any more."""
@@ -195,17 +192,42 @@ class Collections:
         oldest = select(BATCHES.c.id).where(BATCHES.c.day < horizon).limit(_FORGOTTEN_AT_ONCE)
         connection.execute(delete(BATCHES).where(BATCHES.c.id.in_(oldest.with_for_update(skip_locked=True))))
 
-    def _read(self, connection: Connection, collection: Collection, *, to_write: bool = False) -> Aggregator[Any]:
+    def _add(self, connection: Connection, collection: Collection, added: Aggregator[Any]) -> None:
+        """Add counts to those of a collection, which nobody else changes until the transaction ends."""
+        found = self._found(connection, collection, to_write=True)
+        if found is None:  # in PostgreSQL another gateway may insert it now, too; then this one waits for that
+            empty = {"protocol": collection.protocol_hash, "snapshot": collection.protocol.aggregator().snapshot()}
+            self._database.insert_new(connection, COLLECTIONS, name=collection.name, **empty)
+            found = self._found(connection, collection, to_write=True)
+        counted = self._restored(collection, found)
+        counted.merge(added)
+        of_it = COLLECTIONS.c.name == collection.name
+        connection.execute(update(COLLECTIONS).where(of_it).values(snapshot=counted.snapshot()))
+
+    @staticmethod
+    def _found(
+        connection: Connection, collection: Collection, *, to_write: bool = False
+    ) -> tuple[str, bytes] | None:  # fmt: skip
+        """The hash of the protocol of a collection, and its counts; None where there are none."""
         query = select(COLLECTIONS.c.protocol, COLLECTIONS.c.snapshot).where(COLLECTIONS.c.name == collection.name)
         found = connection.execute(query.with_for_update() if to_write else query).one_or_none()
+        return None if found is None else (found.protocol, found.snapshot)
+
+    def _restored(self, collection: Collection, found: tuple[str, bytes] | None) -> Aggregator[Any]:
+        """The counts that were found; where there are none, nothing counted.
+
+        Raises:
+            DatabaseError: They are of another protocol, or damaged.
+        """
         counted = collection.protocol.aggregator()
         if found is None:
             return counted
-        if found.protocol != collection.protocol_hash:
+        protocol, snapshot = found
+        if protocol != collection.protocol_hash:
             requirement = f"holds counts of another protocol for the collection {collection.name}; see curator.toml"
             raise DatabaseError(self._database.name, requirement)
         try:
-            return counted.restore(found.snapshot)
+            return counted.restore(snapshot)
         except ParameterError:
             requirement = f"holds damaged counts of the collection {collection.name}; restore a backup"
             raise DatabaseError(self._database.name, requirement) from None

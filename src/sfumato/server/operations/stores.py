@@ -10,22 +10,24 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from sfumato.errors import LedgerMissingError
+from sfumato.errors import DatabaseError, LedgerMissingError, PolicyError
 from sfumato.ledger.core.windows import MICROSECONDS
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger, place_of
 from sfumato.server.config import Curator
 from sfumato.server.identity import migrations
 from sfumato.server.identity.acts import ActLog
+from sfumato.server.identity.collections import Collections
 from sfumato.server.identity.database import VERSION_TABLE, Database, url_of
 from sfumato.server.identity.keys import ApiKeys
-from sfumato.server.operations.collections import examine_collections
+from sfumato.server.identity.people import Directory
 from sfumato.server.operations.files import SQLITE
 from sfumato.server.operations.findings import Finding, advice, failure, fine, warning
 from sfumato.server.operations.people import examine_keys, examine_overruns, examine_people
 
 _MINUTE: Final = 60 * MICROSECONDS
 _DRIVERS: Final = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg"}
+_ON_COLLECTIONS: Final = "docs/how-to/server/collections.md"
 _STARTED: Final = "start the server, which makes it: sfumato serve --config curator.toml"
 
 
@@ -106,7 +108,36 @@ def examine_database(curator: Curator) -> Iterator[Finding]:
             fix = "restore it from the place where it was kept, or make new API keys for everybody"
             yield failure("API keys", f"their secret {curator.secret} is missing, so that none works", fix)
         yield from examine_overruns(curator, database)
-        yield from examine_collections(curator, database)
+        yield from _collections(curator, database)
+
+
+def _collections(curator: Curator, database: Database) -> Iterator[Finding]:
+    """Whether counts can be read, are of the protocols that the file has, and have readers; none is changed."""
+    kept = Collections(database, days=curator.limits.batch_days)
+    people = {person.name for person in Directory(database).people()}
+    for name, collection in curator.collections.items():
+        subject = f"collection {name}"
+        try:
+            kept.require_protocols([collection])
+            yield fine(subject, f"protocol: {collection.protocol.kind}; reports: {len(kept.counted(collection)):,}")
+        except PolicyError as error:
+            yield failure(subject, error.requirement, _ON_COLLECTIONS)
+        except DatabaseError as error:
+            yield failure(subject, error.requirement, "docs/how-to/server/restore.md")
+        if not collection.readers:
+            yield advice(subject, "nobody may read its estimates", f"name people: [collections.{name}] readers = […]")
+        if missing := sorted(collection.readers - people):
+            yield warning(
+                subject, f"its readers {', '.join(missing)} are no people of this server", "correct the names"
+            )
+    for name in kept.names():
+        if name not in curator.collections:
+            fix = f"declare it again, or delete its counts: sfumato curator remove-collection {name}"
+            yield advice(f"collection {name}", "has counts, but is not in the curator's file", fix)
+    today = database.now().date().isoformat()
+    if kept.horizon() > today:
+        seen = f"batches of days before {kept.horizon()} are refused: the clock of this machine was ahead"
+        yield failure("days of batches", seen, f"set the clock, by NTP; {_ON_COLLECTIONS}")
 
 
 def revisions(location: str) -> tuple[str | None, str | None]:
