@@ -247,8 +247,8 @@ MUTANTS = (
         edits=(
             (
                 "server/identity/collections.py",
-                "if not self._database.insert_new(connection, BATCHES, **values):",
-                "if self._database.insert_new(connection, BATCHES, **values) is None:",
+                "if not self._database.insert_new(connection, BATCHES, **row):",
+                "if self._database.insert_new(connection, BATCHES, **row) is None:",
             ),
         ),
         tests=(f"{COLLECTIONS}test_a_batch_counts_once_however_often_it_comes",),
@@ -258,10 +258,10 @@ MUTANTS = (
         edits=(
             (
                 "server/identity/collections.py",
-                "            nothing = collection",
+                "            self._add(connection, collection, added)\n",
                 (
                     "            for word in ('COMMIT', 'BEGIN'):\n                connection.exec_driver_sql(word)\n"
-                    "            nothing = collection"
+                    "            self._add(connection, collection, added)\n"
                 ),
             ),
         ),
@@ -269,9 +269,56 @@ MUTANTS = (
     ),
     Mutant(
         name="the counts of another gateway are overwritten",
-        edits=(
-            ("server/identity/collections.py", "            counted.merge(added)\n", "            counted = added\n"),
-        ),
+        edits=(("server/identity/collections.py", "        counted.merge(added)\n", "        counted = added\n"),),
         tests=(f"{COLLECTIONS}test_gateways_that_count_at_once_lose_nothing_and_double_nothing",),
+    ),
+    Mutant(
+        name="a report that is refused drops its batch",
+        edits=(("server/identity/collections.py", "if not intake.accepted:", "if intake.refused:"),),
+        tests=(f"{COLLECTIONS}test_what_is_no_report_is_refused_alone_and_fills_no_table",),
+    ),
+    Mutant(
+        name="counts of two protocols are mixed",
+        edits=(("server/identity/collections.py", "if protocol != collection.protocol_hash:", "if protocol is None:"),),
+        tests=(f"{COLLECTIONS}test_protocols_whose_short_fingerprints_agree_are_two",),
+    ),
+    Mutant(
+        name="a server starts over counts of another protocol",
+        edits=(
+            (
+                "server/identity/collections.py",
+                "if before.get(each.name, each.protocol_hash) != each.protocol_hash:",
+                "if before.get(each.name) == '':",
+            ),
+        ),
+        tests=(f"{COLLECTIONS}test_counts_of_two_protocols_are_never_mixed",),
+    ),
+    Mutant(
+        name="any batch under a known id is a repetition",
+        edits=(
+            (
+                "server/identity/collections.py",
+                "is_repeated=True) if is_same else None",
+                "is_repeated=is_same or True)",
+            ),
+        ),
+        tests=(f"{COLLECTIONS}test_another_batch_under_the_same_id_is_not_counted",),
+    ),
+    Mutant(
+        name="what was forgotten counts again where the clock goes back",
+        edits=(
+            ("server/identity/collections.py", "update(HORIZON).where(HORIZON.c.first_day < first)", "update(HORIZON)"),
+        ),
+        tests=(f"{COLLECTIONS}test_old_batches_are_forgotten_and_never_count_again",),
+    ),
+    Mutant(
+        name="a batch is forgotten while it is looked for",
+        edits=(("server/identity/collections.py", ".with_for_update(read=True, of=HORIZON)", ""),),
+        tests=(f"{COLLECTIONS}test_a_batch_that_is_forgotten_while_it_comes_again_counts_once",),
+    ),
+    Mutant(
+        name="batches are never forgotten",
+        edits=(("server/identity/collections.py", "if kept.oldest is not None and", "if kept.oldest is None and"),),
+        tests=(f"{COLLECTIONS}test_few_rows_are_deleted_at_once_and_more_than_are_added",),
     ),
 )

@@ -130,4 +130,30 @@ MUTANTS = (
         "if not who.principal.name:",
         "test_collections.py::test_readers_see_estimates_and_nobody_else_does",
     ),
+    seeded(
+        "devices without a key leave acts", "access", "if self._is_unnamed:\n            return\n", "",
+        "test_access.py::test_devices_without_a_key_leave_no_act",
+    ),
+    seeded(
+        "a batch is kept with an address", "collections", "sender=who.principal.name)",
+        "sender=who.principal.name or who._host)",
+        "test_collections.py::test_a_device_whose_address_changes_sends_the_same_batch",
+    ),
+    seeded(
+        "logs hold addresses", "observing", '"seconds": round(taken, 3)}', '"host": scope["client"]}',
+        "test_collections.py::test_whoever_has_no_key_is_limited_by_address_which_is_kept_nowhere",
+    ),
+    Mutant(
+        name="a key for reports reads estimates",
+        edits=(
+            ("server/identity/people.py", "Action.READ_ESTIMATES: Right(KeyScope.READ, ",
+             "Action.READ_ESTIMATES: Right(KeyScope.REPORT, "),
+        ),
+        tests=(f"{TESTS}test_collections.py::test_a_key_for_reports_does_nothing_else",),
+    ),
+    Mutant(
+        name="a line that names two reports is one",
+        edits=(("local/files.py", "cells[0] if len(cells) == 1", "cells[0] if cells"),),
+        tests=(f"{TESTS}test_collections.py::test_a_hostile_report_is_refused_alone",),
+    ),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import httpx
 import pytest
 from tests.server.gateway.interface import MATRIX, address
 from tests.server.running import PROTOCOLS
@@ -177,6 +178,15 @@ def test_a_batch_of_another_key_is_another_batch(beside):
     assert [answer.json() for answer in answers] == [
         {"accepted": number, "refused": 0, "repeated": False} for number in (1, 2, 1)
     ]
+
+
+def test_a_device_whose_address_changes_sends_the_same_batch(beside):
+    headers, body = {"Idempotency-Key": new_id()}, binary(VOTES, ["yes"])
+    answers = []
+    for own in ("127.0.0.1", "127.0.0.2"):
+        with beside.client(transport=httpx.HTTPTransport(local_address=own)) as nobody:
+            answers.append(post(nobody, "votes", body, headers).json()["repeated"])
+    assert answers == [False, True]
 
 
 def test_equal_batches_at_once_count_once(beside):
