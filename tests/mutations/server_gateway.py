@@ -131,7 +131,7 @@ MUTANTS = (
         "test_collections.py::test_readers_see_estimates_and_nobody_else_does",
     ),
     seeded(
-        "devices without a key leave acts", "access", "if self._is_unnamed:\n            return\n", "",
+        "devices without a key leave acts", "access", "        if self._is_unnamed:\n            return\n", "",
         "test_access.py::test_devices_without_a_key_leave_no_act",
     ),
     seeded(

@@ -18,6 +18,7 @@ import httpx
 import numpy as np
 import pytest
 from tests.meta.repository import ROOT
+from tests.server.identity.databases import KINDS, location
 from tests.server.test_serve import is_alive, is_ready, of_module, processes_below, until
 from tests.sizes import FULL_SIZE
 
@@ -52,12 +53,13 @@ class Run:
 
     Args:
         folder: Where its files are made.
+        kind: The kind of its database.
     """
 
-    def __init__(self, folder):
+    def __init__(self, folder, kind):
         save_protocol(ORACLE, folder / "visits.json")
         self.config = folder / "curator.toml"
-        self.config.write_text(FILE, "utf-8")
+        self.config.write_text(f'database = "{location(kind, folder)}"\n{FILE}', "utf-8")
         self._lock = Lock()
         self.day = datetime.now(UTC).date()
         self.acknowledged, self.heard_again, self.killed = {}, 0, 0
@@ -111,9 +113,9 @@ class Run:
         raise TimeoutError(number)
 
 
-@pytest.fixture
-def run(tmp_path):
-    started = Run(tmp_path)
+@pytest.fixture(params=KINDS)
+def run(request, tmp_path):
+    started = Run(tmp_path, request.param)
     yield started
     if started.process.poll() is None:
         started.kill_all()

@@ -1,5 +1,7 @@
 """Pages of collections show estimates to readers, as a chart and a table, and what they cost to everybody."""
 
+import math
+import re
 import time
 from datetime import UTC, datetime
 from html import unescape
@@ -7,7 +9,7 @@ from html import unescape
 from tests.server.dashboard.browsing import words
 from tests.server.running import PROTOCOLS
 
-from sfumato.server.dashboard.collections import intervals
+from sfumato.server.dashboard.collections import _rows, epsilon_text, growth, intervals, table
 
 
 def send(beside, name, values):
@@ -47,6 +49,69 @@ def test_values_are_chosen_where_there_are_any_texts(visitor, beside):
     ann = visitor("ann")
     assert "values are missing" in words(ann.get("/collections/votes"))
     assert "maybe" in ann.get("/collections/votes?values=yes%0Amaybe").text.partition("<table")[2]
+
+
+def test_what_is_missing_is_said(visitor, beside):
+    send(beside, "drinks", ["tea"] * 2)
+    ann = visitor("ann")
+    assert "One of these values is none of this collection" in words(ann.get("/collections/drinks?values=wine"))
+    assert why_empty("drinks", reports=0) == "no_reports"
+    german = words(visitor("ann", **{"Accept-Language": "de"}).get("/collections/drinks"))
+    assert "Standardfehler von bis" in german
+
+
+def why_empty(name, *, reports):
+    """Why a collection without reports has no estimates; that is known before anybody is asked."""
+    rows, why = _rows(None, {"name": name, "may_read_estimates": True, "reports": reports}, "")
+    assert rows == []
+    return why
+
+
+def test_the_page_stops_looking_and_begins_again(visitor, beside):
+    send(beside, "drinks", ["tea"] * 2)
+    ann = visitor("ann")
+    (stop,) = re.findall(r'href="(\?[^"]*still=yes)"', ann.get("/collections/drinks?values=tea%0Acoffee").text)
+    still = ann.get(f"/collections/drinks{unescape(stop)}")
+    assert 'hx-trigger="every' not in still.text
+    assert "tea\ncoffee</textarea>" in still.text
+    (go_on,) = re.findall(r'id="looks" href="([^"]*)"', still.text)
+    assert 'hx-trigger="every 30s"' in ann.get(f"/collections/drinks{unescape(go_on)}").text
+
+
+def test_intervals_are_said_to_shrink_as_they_do(visitor, beside):
+    send(beside, "drinks", ["tea"] * 40)
+    page = words(visitor("ann").get("/collections/drinks"))
+    now, reports, then = re.search(
+        r"is ± ([\d.]+) now\. .*, ([\d\u202f]+), it would be about ± ([\d.]+)\.", page
+    ).groups()
+    shown = beside.client("ann").get("/collections/drinks/estimate").json()
+    widest = max(row["high"] - row["low"] for row in shown["estimates"]) / 2
+    assert abs(float(now) - widest) < 1e-3
+    assert abs(float(then) - widest / 2) < 1e-3
+    assert int(reports.replace("\u202f", "")) == 4 * shown["reports"]
+
+
+def test_columns_have_as_many_decimals_as_the_standard_error_is_known_to():
+    rows = [
+        {"value": "a", "fraction": 0.5, "standard_error": 0.00123, "low": -0.25, "high": 1234.5, "p_value": 0.00001},
+        {"value": "b", "fraction": 0.0, "standard_error": 0.5, "low": 0.0, "high": 0.1, "p_value": 0.25},
+    ]
+    shown = table(rows)
+    assert shown["rows"] == [
+        ["a", "0.5000", "0.0012", "\u22120.2500", "1\u202f234.5000", "< 0.0001"],
+        ["b", "0.0000", "0.5000", "0.0000", "0.1000", "0.2500"],
+    ]
+    assert [column["is_number"] for column in shown["columns"]] == [False] + [True] * 5
+    assert table([]) is growth([], 5) is growth([{"number": 1, "fraction": 0.5}], 5) is None
+    (odd,) = table([{"odd_one": 0.25}])["columns"]
+    assert not odd["is_known"]
+    assert table([{"number": 0.5, "fraction": 0.25, "standard_error": 0.0}])["rows"] == [["0.5000", "0.2500", "0.0000"]]
+
+
+def test_epsilon_is_never_shown_smaller_than_it_is():
+    for epsilon in (0.1, 1.0, 1.07425, 0.33333333, 2.00001, math.log(3), 9.99999):
+        assert float(epsilon_text(epsilon)) >= epsilon
+        assert float(epsilon_text(epsilon)) - epsilon < 1.1e-4
 
 
 def test_whoever_is_no_reader_sees_no_estimates(visitor, beside):
