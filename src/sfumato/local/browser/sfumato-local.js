@@ -28,14 +28,15 @@ export function storedSecret(name = "device") {
   });
 }
 
-// Send reports to …/v1/collections/NAME/reports as a batch that counts once, however often it has to be sent.
-export async function send(url, key, reports, { batch = crypto.randomUUID(), attempts = 6 } = {}) {
+// Send reports to …/v1/collections/NAME/reports as a batch that counts once, however often it is sent.
+export async function send(url, key, reports, { batch, attempts = 6 } = {}) {
+  batch ??= `${new Date().toISOString().slice(0, 10)}.${crypto.randomUUID()}`;
   check(reports.every?.((report) => report instanceof Uint8Array), "reports", "must be a list of reports");
   const headers = { "Content-Type": "application/octet-stream", "Idempotency-Key": batch };
   if (key) headers.Authorization = `Bearer ${key}`;
   const request = { method: "POST", headers, body: joined(reports), credentials: "omit", redirect: "error" };
   for (let pause = 1; ; pause *= 2) {
-    let status = 0, content; // if it stays 0, the batch may have been counted or not
+    let status = 0, content; // 0: the batch may have been counted or not
     try {
       const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(30_000) });
       content = await answer.json();
