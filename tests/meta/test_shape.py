@@ -34,7 +34,6 @@ SMALL = {
 """Files of fewer than 60 lines, with the reason."""
 
 FOR_ONE_SIBLING = {
-    "server/dashboard/collections.py": "pages of one subject, which the list of all pages imports",
     "accounting/renyi/selection.py": "one theorem with its proof",
     "engines/sql/expressions/dates.py": "calendar arithmetic, which no other function of values uses",
     "local/parties/trusted_sum.py": "a role of its own, which takes the place of a secure sum",
