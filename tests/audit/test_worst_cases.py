@@ -16,11 +16,11 @@ APPROXIMATE = [
     "distributed-skellam", "gaussian", "gaussian-threshold", "laplace-threshold", "propose-test-release",
     "stable-histogram", "stable-median", "truncated-geometric-selection", "truncated-laplace",
 ]  # fmt: skip
-CLAIMS_OF_ITS_OWN = {"randomized-response": "1.0987", "gaussian-noise": 1}
+CLAIMS_OF_ITS_OWN = {"randomized-response": "1.0987", "gaussian-noise": 1, "distributed-gaussian": 1}
 
 
 def made(name, epsilon=1, **parameters):
-    stated = {"stddev": 5} if name == "gaussian-noise" else {}
+    stated = {"gaussian-noise": {"stddev": 5}, "distributed-gaussian": {"rho": "1/50"}}.get(name, {})
     return named(name, stated | parameters, epsilon=epsilon, delta="1e-3" if name in APPROXIMATE else 0)
 
 
@@ -68,7 +68,7 @@ def test_stated_parameters_replace_those_that_are_chosen():
 @pytest.mark.parametrize(
     ("name", "parameters", "said"),
     [
-        ("uniform", {}, "must be one of: distributed-laplace"),
+        ("uniform", {}, "must be one of: distributed-gaussian"),
         ("laplace", {"scale": 1}, "must be a parameter of laplace: l1_sensitivity"),
         ("laplace", {"l1_sensitivity": -1}, "l1_sensitivity"),
         ("gaussian", {}, "= 'delta': must be given for gaussian"),

@@ -6,11 +6,13 @@ from functools import partial
 import numpy as np
 from tests.audits_of_everything.judging import Case
 
+from sfumato.accounting import ZCDPAccountant
 from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delta_up
 from sfumato.audit.core.adapters import one_by_one
 from sfumato.mechanisms import (
     BetaBernoulli,
     CellSensitivity,
+    DistributedGaussian,
     DistributedLaplace,
     DistributedSkellam,
     Exponential,
@@ -48,6 +50,7 @@ from sfumato.mechanisms import (
     WorkloadMechanism,
     plan_workload,
 )
+from sfumato.privacy.events import ZCDPEvent
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import REPLACE_ONE
 
@@ -168,6 +171,13 @@ CASES = {
         TruncatedLaplace(linf_sensitivity=1, epsilon=2, delta="0.01", l0_sensitivity=1),
         columns,
         (5, 6),
+    ),
+    "DistributedGaussian": made(
+        DistributedGaussian,
+        DistributedGaussian(parties=3, l2_sensitivity=2, rho="0.3", max_dropouts=1, l0_sensitivity=1),
+        shared,
+        (0, 2),
+        claim=ApproxDP(ZCDPAccountant().compose(ZCDPEvent(Fraction("0.3"))).epsilon(delta="0.01"), "0.01"),
     ),
     "DistributedLaplace": made(
         DistributedLaplace, DistributedLaplace(parties=3, l1_sensitivity=2, epsilon=2, max_dropouts=1), shared, (0, 2)

@@ -18,6 +18,7 @@ from sfumato.mechanisms import (
     AdditiveMechanism,
     BetaBernoulli,
     CellSensitivity,
+    DistributedGaussian,
     DistributedLaplace,
     DistributedSkellam,
     Exponential,
@@ -161,6 +162,7 @@ CASES = [
     whole(MatrixMechanism([[1, 0, 0], [1, 1, 0], [1, 1, 1]], epsilon=1, delta="1e-6")),
     whole(WorkloadMechanism(plan_workload({"x": 3}, RUNNING_TOTALS, unit=ONE_ROW), rho="0.5")),
     whole(WorkloadMechanism(plan_workload({"x": 3}, RUNNING_TOTALS, unit=ONE_ROW, noise="laplace"), epsilon=1)),
+    whole(DistributedGaussian(parties=3, l2_sensitivity=2, rho="0.1", max_dropouts=1), length=1),
     whole(DistributedLaplace(parties=3, l1_sensitivity=2, epsilon=1, max_dropouts=1), length=1),
     whole(DistributedSkellam(parties=3, linf_sensitivity=2, epsilon=1, delta="1e-6", max_dropouts=1), length=1),
 ]
@@ -171,6 +173,7 @@ ADDITIVE: list[AdditiveMechanism] = [
     GaussianNoise(l2_sensitivity=1, stddev=5),
     Staircase(linf_sensitivity=10, epsilon=1),
     TruncatedLaplace(linf_sensitivity=2, epsilon=1, delta="1e-6"),
+    DistributedGaussian(parties=3, l2_sensitivity=2, rho="0.1", max_dropouts=1),
     DistributedLaplace(parties=3, l1_sensitivity=2, epsilon=1, max_dropouts=1),
     DistributedSkellam(parties=3, linf_sensitivity=2, epsilon=1, delta="1e-6", max_dropouts=1),
 ]

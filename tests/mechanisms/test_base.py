@@ -13,9 +13,10 @@ from tests.laws import SAMPLES
 from tests.mechanisms.contract import ADDITIVE, CASES, ONE_ROW
 
 from sfumato import mechanisms
-from sfumato.accounting.composition.basic import BasicAccountant
+from sfumato.accounting import BasicAccountant, ZCDPAccountant
 from sfumato.errors import ParameterError
 from sfumato.mechanisms import (
+    DistributedGaussian,
     DistributedLaplace,
     DistributedSkellam,
     Gaussian,
@@ -28,7 +29,7 @@ from sfumato.mechanisms import (
 from sfumato.mechanisms.base import LatticeNoise, half_width, integers, opened
 from sfumato.noise.uniform.integers import add
 from sfumato.privacy.codec import decode_event, encode_event
-from sfumato.privacy.events import Event
+from sfumato.privacy.events import Event, ZCDPEvent
 from sfumato.privacy.neighbors import REPLACE_ONE
 from sfumato.privacy.secret import Secret
 
@@ -53,7 +54,8 @@ def test_its_event_has_a_price_and_is_kept_as_text(case):
     event = case.mechanism.event
     assert isinstance(event, Event)
     assert decode_event(encode_event(event)) == event
-    assert BasicAccountant().compose(event).epsilon(delta="1e-5") < inf
+    accountant = ZCDPAccountant() if isinstance(event, ZCDPEvent) else BasicAccountant()
+    assert accountant.compose(event).epsilon(delta="1e-5") < inf
 
 
 @pytest.mark.parametrize("case", CASES, ids=title)
@@ -142,6 +144,7 @@ VECTORS = [
     Gaussian(l2_sensitivity=1, epsilon=2, delta="1e-3", l0_sensitivity=1),
     GaussianNoise(l2_sensitivity=1, stddev="0.5"),
     Staircase(linf_sensitivity=10, epsilon=1, l0_sensitivity=1),
+    DistributedGaussian(parties=3, l2_sensitivity=1, rho="0.5", l0_sensitivity=1, max_dropouts=1),
     DistributedLaplace(parties=3, l1_sensitivity=2, epsilon=1, max_dropouts=1),
     DistributedSkellam(parties=3, linf_sensitivity=2, epsilon=1, delta="1e-6", l0_sensitivity=1, max_dropouts=1),
 ]
@@ -162,6 +165,7 @@ def test_where_nothing_is_told_the_variance_is_infinite_and_without_noise_it_is_
     assert DistributedLaplace(parties=2, l1_sensitivity=1, epsilon=0).variance == inf
     assert DistributedLaplace(parties=2, l1_sensitivity=0, epsilon=1).variance == 0
     assert Gaussian(l2_sensitivity=0, epsilon=1, delta="1e-6").variance == 0
+    assert DistributedGaussian(parties=2, l2_sensitivity=0, rho=1).variance == 0
     assert DistributedSkellam(parties=2, linf_sensitivity=0, epsilon=1, delta="1e-6").variance == 0
 
 

@@ -206,4 +206,26 @@ MUTANTS = (
         ),
         tests=(f"{_FOLDER}/test_secure_sum.py::test_two_lists_of_senders_open_no_more_than_one_sum",),
     ),
+    Mutant(
+        name="shares are taken for a discrete Gaussian of their variance",
+        edits=(
+            (
+                "accounting/gaussian/shares.py",
+                "(2 * count * noise**2) + moved * Fraction(spread)",
+                "(2 * count * noise**2)",
+            ),
+        ),
+        tests=("tests/accounting/gaussian/test_shares.py",),
+    ),
+    Mutant(
+        name="Gaussian shares are sized for everybody although some may drop out",
+        edits=(
+            (
+                "mechanisms/distributed/gaussian.py",
+                "rho=wanted, shares=needed",
+                "rho=wanted, shares=parties",
+            ),
+        ),
+        tests=("tests/mechanisms/distributed/test_gaussian.py::test_whoever_sends_makes_noise_enough_for_rho",),
+    ),
 )

@@ -310,6 +310,10 @@ _CASES: Final[Mapping[str, WorstCase]] = {
     "truncated-laplace": WorstCase(
         make=mechanisms.TruncatedLaplace, pairs=_one_number("linf_sensitivity"), defaults={"linf_sensitivity": 1}
     ),
+    "distributed-gaussian": WorstCase(
+        make=mechanisms.DistributedGaussian, pairs=_one_number("l2_sensitivity", distances=_FAR),
+        defaults={"parties": 3, "l2_sensitivity": 1},
+    ),
     "distributed-laplace": WorstCase(
         make=mechanisms.DistributedLaplace, pairs=_one_number("l1_sensitivity"),
         defaults={"parties": 3, "l1_sensitivity": 1},

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.additive.staircase import Staircase
     from sfumato.mechanisms.additive.truncated_laplace import TruncatedLaplace
     from sfumato.mechanisms.base import AdditiveMechanism, Mechanism
+    from sfumato.mechanisms.distributed.gaussian import DistributedGaussian
     from sfumato.mechanisms.distributed.laplace import DistributedLaplace
     from sfumato.mechanisms.distributed.skellam import DistributedSkellam
     from sfumato.mechanisms.matrix.matrix import MatrixMechanism
@@ -47,6 +48,7 @@ _HOMES = {
     "AdditiveMechanism": "base",
     "BetaBernoulli": "posterior.models",
     "CellSensitivity": "workloads.sensitivity",
+    "DistributedGaussian": "distributed.gaussian",
     "DistributedLaplace": "distributed.laplace",
     "DistributedSkellam": "distributed.skellam",
     "Exponential": "selection.exponential",
@@ -100,6 +102,7 @@ __all__ = [
     "AdditiveMechanism",
     "BetaBernoulli",
     "CellSensitivity",
+    "DistributedGaussian",
     "DistributedLaplace",
     "DistributedSkellam",
     "Exponential",
