@@ -166,6 +166,8 @@ def test_each_step_is_taken_once_by_each_and_in_its_time():
         box.add(number, numbers)
         with pytest.raises(ParameterError, match="must send once"):
             box.add(number, numbers)
+    with pytest.raises(ParameterError, match="senders is missing"):
+        box.estimate()
     box.senders()
     with pytest.raises(ParameterError, match="is late"):
         box.add(0, masked[0])

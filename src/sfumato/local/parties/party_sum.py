@@ -96,8 +96,9 @@ class PartySum:
     ==================================  ==========================================================
 
     Args:
-        noise: `DistributedLaplace` or `DistributedSkellam`: the number of parties, the sensitivity, ε and δ. A unit's
-            sensitivity is that of the sum of clamped numbers.
+        noise: `DistributedLaplace`, `DistributedSkellam` or `DistributedGaussian`: the number of parties, the
+            sensitivity and the cost. The sensitivity is that of the sum of rounded and clamped numbers. Whether a party
+            has a number at all may depend on one unit only if that is the whole party: see `protects_whole_parties`.
         low: The lower bound of each number of a party, a whole number.
         high: The upper bound, above it.
         numbers: How many numbers each party adds: 1, or the length of its vector.

@@ -168,9 +168,9 @@ class SecureSum:
         Raises:
             ParameterError: They are too few, or some part is wrong.
         """
-        self._enough(len(self._revealed), "revealed")
         if self._masked is None:
-            raise ParameterError("senders", None, "is missing: call senders() first")
+            raise ParameterError("senders", None, "is missing: call senders() before parties reveal anything")
+        self._enough(len(self._revealed), "revealed")
         sent = self._received.senders
         total = reduce(
             self.protocol.subtract, (self._session.mask(self._joined("own_keys", at)) for at in sent), self._masked

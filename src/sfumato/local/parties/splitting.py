@@ -1,6 +1,7 @@
 """Shamir's secret sharing: any t of n parts give a secret back, and t − 1 of them say nothing about it."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from sfumato.errors import ParameterError
@@ -85,11 +86,18 @@ def interpolated(place: int, points: Mapping[int, int], prime: int) -> int:
         >>> interpolated(0, {1: 5, 2: 7}, 11)
         3
     """
-    total = 0
-    for own, value in points.items():
+    weights = _weights(place, tuple(points), prime)
+    return sum(value * weight for value, weight in zip(points.values(), weights, strict=True)) % prime
+
+
+@lru_cache(maxsize=4096)
+def _weights(place: int, others: tuple[int, ...], prime: int) -> tuple[int, ...]:
+    """What each value is multiplied by: public, and the same for the secrets of all parties."""
+    found = []
+    for own in others:
         above = below = 1
-        for other in points:
+        for other in others:
             if other != own:
                 above, below = above * (place - other) % prime, below * (own - other) % prime
-        total += value * above * pow(below, -1, prime)
-    return total % prime
+        found.append(above * pow(below, -1, prime) % prime)
+    return tuple(found)
