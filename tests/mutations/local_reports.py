@@ -1,4 +1,4 @@
-"""Seeded bugs of devices in the local model: what reports reveal, what is remembered, and what a budget allows."""
+"""Seeded bugs of devices, parties and shufflers: what reports reveal, what is remembered, and what a budget allows."""
 
 from tests.mutations.mutants import Mutant
 
@@ -371,5 +371,44 @@ MUTANTS = (
             "RandomizedResponseEvent(self.truth, len(self.answers))",
             "RandomizedResponseEvent(self.truth, 2)",
         ),
+    ),
+    bug(
+        "an array of a party is not clamped",
+        "parties/test_party_sum.py::test_arrays_are_clamped_as_single_values_are",
+        ("parties/party_sum.py", "np.clip(given.astype(np.int64), self.low, self.high)", "given.astype(np.int64)"),
+    ),
+    bug(
+        "what is no number of a party counts as the lower bound",
+        "parties/test_party_sum.py::test_no_value_is_an_error_and_what_is_none_counts_as_any",
+        (
+            "parties/party_sum.py",
+            "return self.low + uniform_one_below(self.high - self.low + 1)",
+            "return self.low",
+        ),
+    ),
+    bug(
+        "parts that do not belong together give a secret",
+        "parties/test_splitting.py::test_a_part_that_was_changed_is_noticed",
+        ("parties/splitting.py", "if not fits or secret", "if secret"),
+    ),
+    bug(
+        "a key that nobody showed takes masks off",
+        "parties/test_secure_sum.py::test_a_key_that_is_not_the_one_that_was_shown_is_noticed",
+        ("parties/secure_sum.py", "if public_key(private) != self._keys[lost].masking:", "if False:"),
+    ),
+    bug(
+        "a shuffler takes reports that repeat responses",
+        "shuffle/test_shuffler.py::test_protocols_that_repeat_responses_are_refused",
+        ("shuffle/shuffler.py", 'if hasattr(protocol, "lifetime_epsilon"):', "if False:"),
+    ),
+    bug(
+        "a shuffler gives reports out twice",
+        "shuffle/test_shuffler.py::test_nothing_is_given_out_before_enough_came_and_nothing_twice",
+        ("shuffle/shuffler.py", "        self._kept = []\n        order", "        order"),
+    ),
+    bug(
+        "damaged reports of a shuffler are taken",
+        "shuffle/test_shuffler.py::test_a_whole_is_read_as_it_was_written_and_what_is_damaged_is_refused",
+        ("shuffle/shuffler.py", " or sha256(state).digest() != digest:", ":"),
     ),
 )

@@ -300,6 +300,14 @@ def test_values_are_rounded_and_clamped(value, counted):
     assert of(high=10)._clamped(value) == counted
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, np.float64])
+def test_arrays_are_clamped_as_single_values_are(dtype, monkeypatch):
+    protocol = of(high=10, numbers=3)
+    monkeypatch.setattr(type(protocol.noise), "share", lambda _, values: np.asarray(values))
+    low = 0 if dtype is np.uint8 else -5
+    assert protocol.share(np.array([low, 3, 99], dtype=dtype)).tolist() == [0, 3, 10]
+
+
 def test_lengths_are_as_agreed():
     pair = of(numbers=2)
     assert pair.share([1, 0]).shape == pair.share(Secret(np.array([1, 0]))).shape == (2,)
