@@ -17,6 +17,7 @@ from sfumato.local import (
     LocalHashing,
     LongitudinalDirect,
     LongitudinalHashing,
+    LongitudinalMean,
     LongitudinalSymmetricUnary,
     LongitudinalUnary,
     OptimizedUnaryEncoding,
@@ -79,6 +80,7 @@ REMEMBERING = {
 HASHED = {
     "LongitudinalHashing of 9": LongitudinalHashing(9, epsilon=1, permanent_epsilon=2),
     "BucketBits of 9": BucketBits(9, epsilon=1, sampled=3),
+    "BucketBits of 9, a tenth flipped": BucketBits(9, epsilon=1, sampled=3, flipped="0.1"),
 }
 ORACLES = tried(KINDS) | BASIC | REMEMBERING | tried([TinyHashing], sizes=(2, 4), epsilons=("0.25", "1"))
 """Frequency oracles whose payloads can be counted, and whose supports have exact probabilities."""
@@ -96,6 +98,13 @@ NUMBERS = {
 }
 """Protocols of numbers whose outputs can be counted."""
 
+PERTURBED = LongitudinalMean(-1, 3, epsilon=3, steps=3, segments=1, flipped="0.1")
+"""Its ε is that of all reports of a number; one report has less."""
+ROUNDED = {
+    "LongitudinalMean of two segments": LongitudinalMean(-1, 3, epsilon=1, steps=4, segments=2),
+    "LongitudinalMean, a tenth flipped": PERTURBED,
+}
+
 SAMPLED = {
     "one of three": SampledMeans({"a": (0, 1), "b": (-1, 3), "c": (0, 2)}, epsilon=1, steps=1),
     "two of three": SampledMeans({"a": (0, 1), "b": (-1, 3), "c": (0, 2)}, epsilon=5, steps=1),
@@ -112,12 +121,25 @@ TEXTS = {
 }
 """Protocols of texts, of which nobody lists all."""
 
-STORED = TEXTS | BASIC | REMEMBERING | HASHED | tried(KINDS) | LABELLED | LARGE | POOLED | NUMBERS | SAMPLED | USUAL
+STORED = (
+    TEXTS
+    | BASIC
+    | REMEMBERING
+    | HASHED
+    | tried(KINDS)
+    | LABELLED
+    | LARGE
+    | POOLED
+    | NUMBERS
+    | ROUNDED
+    | SAMPLED
+    | USUAL
+)
 """Those that have a stored form."""
 
 PROTOCOLS = ORACLES | STORED
 
-SMALL = ORACLES | NUMBERS | SAMPLED
+SMALL = ORACLES | NUMBERS | ROUNDED | SAMPLED
 """Those whose payloads can all be tried."""
 
 

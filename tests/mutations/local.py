@@ -571,4 +571,59 @@ MUTANTS = (
         ),
         tests=("tests/local/longitudinal/test_buckets.py",),
     ),
+    Mutant(
+        name="flips of reports are drawn once for all devices",
+        edits=(
+            (
+                "local/longitudinal/buckets.py",
+                "bernoulli(self.flipped, count * self.sampled).reshape(count, self.sampled)",
+                "np.repeat(bernoulli(self.flipped, self.sampled)[None, :], count, axis=0)",
+            ),
+        ),
+        tests=("tests/local/longitudinal/test_buckets.py",),
+    ),
+    Mutant(
+        name="the ε of a response that is flipped later is that of a report",
+        edits=(
+            (
+                "local/longitudinal/buckets.py",
+                "return self._event(*self.permanent_probabilities)",
+                "return self._event(*self.support_probabilities)",
+            ),
+        ),
+        tests=("tests/local/longitudinal/test_buckets.py",),
+    ),
+    Mutant(
+        name="a device rounds a number anew for each report",
+        edits=(
+            (
+                "local/longitudinal/mean.py",
+                "ends: Places = (indexes + devices[:, 0]) //",
+                "ends: Places = (indexes + self.devices(len(indexes))[:, 0]) //",
+            ),
+        ),
+        tests=("tests/local/longitudinal/test_mean.py",),
+    ),
+    Mutant(
+        name="numbers are rounded to the nearest end",
+        edits=(
+            (
+                "local/longitudinal/mean.py",
+                "return uniform_below(self.steps // self.segments, count)[:, None]",
+                "return np.full((count, 1), self.steps // self.segments // 2)",
+            ),
+        ),
+        tests=("tests/local/longitudinal/test_mean.py",),
+    ),
+    Mutant(
+        name="intervals of pairs forget that fractions add up to 1",
+        edits=(
+            (
+                "local/rappor/association.py",
+                "basis = np.linalg.qr(np.column_stack((np.ones(len(free)), np.eye(len(free))[:, 1:])))[0][:, 1:]",
+                "basis = np.eye(len(free))",
+            ),
+        ),
+        tests=("tests/local/rappor/test_association.py",),
+    ),
 )

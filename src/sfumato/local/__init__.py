@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sfumato.local.hitters.tree import TreeAggregator, TreeSearch
     from sfumato.local.longitudinal.buckets import BucketBits
     from sfumato.local.longitudinal.direct import LongitudinalDirect, LongitudinalHashing
+    from sfumato.local.longitudinal.mean import LongitudinalMean
     from sfumato.local.longitudinal.memory import LongitudinalOracle, MemoryClient
     from sfumato.local.longitudinal.unary import LongitudinalSymmetricUnary, LongitudinalUnary
     from sfumato.local.means.attributes import SampledEstimates, SampledMeans
@@ -80,6 +81,7 @@ _HOMES = {
     "LocalProtocol": "core.protocol",
     "LongitudinalDirect": "longitudinal.direct",
     "LongitudinalHashing": "longitudinal.direct",
+    "LongitudinalMean": "longitudinal.mean",
     "LongitudinalOracle": "longitudinal.memory",
     "LongitudinalSymmetricUnary": "longitudinal.unary",
     "LongitudinalUnary": "longitudinal.unary",
@@ -160,6 +162,7 @@ __all__ = [
     "LocalProtocol",
     "LongitudinalDirect",
     "LongitudinalHashing",
+    "LongitudinalMean",
     "LongitudinalOracle",
     "LongitudinalSymmetricUnary",
     "LongitudinalUnary",

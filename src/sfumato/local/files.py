@@ -41,6 +41,7 @@ _HOMES: Final[Mapping[str, str]] = {
     "local_hashing": "frequency.hashing.LocalHashing",
     "longitudinal_direct": "longitudinal.direct.LongitudinalDirect",
     "longitudinal_hashing": "longitudinal.direct.LongitudinalHashing",
+    "longitudinal_mean": "longitudinal.mean.LongitudinalMean",
     "longitudinal_symmetric_unary": "longitudinal.unary.LongitudinalSymmetricUnary",
     "longitudinal_unary": "longitudinal.unary.LongitudinalUnary",
     "optimized_unary": "frequency.unary.OptimizedUnaryEncoding",

@@ -8,7 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.local.branches import payload_law, worst_ratio
-from tests.local.protocols import LESS_THAN_ASKED, POOLED, PROTOCOLS, SAMPLED, SMALL, STORED, TEXTS, apart, some_values
+from tests.local.protocols import (
+    LESS_THAN_ASKED,
+    PERTURBED,
+    POOLED,
+    PROTOCOLS,
+    SAMPLED,
+    SMALL,
+    STORED,
+    TEXTS,
+    apart,
+    some_values,
+)
 
 from sfumato.accounting import BasicAccountant, PLDAccountant
 from sfumato.errors import ParameterError
@@ -29,7 +40,7 @@ def test_the_largest_ratio_over_all_values_and_payloads_is_the_realized_epsilon(
     ratio = worst_ratio(laws)
     assert protocol.realized_epsilon == log_up(ratio)
     assert protocol.epsilon - protocol.realized_epsilon >= 0
-    if not isinstance(protocol, LESS_THAN_ASKED):
+    if not isinstance(protocol, LESS_THAN_ASKED) and protocol != PERTURBED:
         assert protocol.epsilon - protocol.realized_epsilon < Fraction(1, 10**11)
 
 
@@ -83,7 +94,8 @@ def test_fingerprints_are_those_of_earlier_versions_and_differ():
         "FragmentPuzzle of four letters": "081e5c7a", "PrefixSearch of four bytes": "d5289fbf",
         "LongitudinalDirect of 2": "80a6c702", "LongitudinalSymmetricUnary of 2": "c49e5b9c",
         "LongitudinalUnary of 2": "45f3f111", "LongitudinalHashing of 9": "5e605c0c",
-        "TreeSearch of four bytes": "8c1746ef", "BucketBits of 9": "cf4f74cd",
+        "TreeSearch of four bytes": "8c1746ef", "BucketBits of 9": "bc994706",
+        "LongitudinalMean of two segments": "6672b4fa",
     }  # fmt: skip
     assert {name: PROTOCOLS[name].fingerprint.hex() for name in golden} == golden
     assert {PROTOCOLS[name].kind for name in golden} == {protocol.kind for protocol in STORED.values()}
@@ -164,7 +176,7 @@ def test_nobody_may_be_asked(protocol):
     assert protocol.aggregator().add(reports).accepted == 0
 
 
-@pytest.mark.parametrize("protocol", [one for one in PROTOCOLS.values() if one.kind != "bucket_bits"], ids=str)
+@pytest.mark.parametrize("protocol", [one for one in PROTOCOLS.values() if getattr(one, "flipped", 1)], ids=str)
 def test_two_reports_of_one_value_differ(protocol):
     client, value = protocol.client(), some_values(protocol)[0]
     first = bytes(client.report(value))

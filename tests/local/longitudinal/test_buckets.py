@@ -13,6 +13,7 @@ from sfumato.local import BucketBits, MemoryClient, Reports, protocol_from_json
 from sfumato.numeric.rounding import log_up
 
 TINY = BucketBits(3, epsilon=1, sampled=2)
+PERTURBED = BucketBits(3, epsilon=2, sampled=2, flipped="0.2")
 RUNS = 200 if FULL_SIZE else 20
 
 
@@ -79,12 +80,42 @@ def test_estimates_are_those_of_the_reports_that_sampled_the_value():
     assert found.project("em").fractions.sum() == pytest.approx(1)
 
 
+def history_law(protocol, values):
+    """The joint distribution of what one new device sends of these values, one after the other."""
+
+    def sent():
+        device = MemoryClient(protocol)
+        return tuple(device.report(value).payload for value in values)
+
+    return law_of(sent)
+
+
+def test_flipped_reports_reveal_less_each_and_together_no_more_than_the_response():
+    largest = [
+        log_up(worst_ratio([history_law(PERTURBED, (value,) * reports) for value in range(3)])) for reports in (1, 2)
+    ]
+    assert PERTURBED.realized_epsilon == largest[0] < largest[1] < PERTURBED.lifetime_epsilon <= PERTURBED.epsilon
+    assert PERTURBED.realized_epsilon < Fraction(6, 5)
+
+
+def test_one_report_more_before_a_change_is_bounded_where_reports_are_flipped():
+    """Histories whose value changes a report earlier or later: without flips some reports tell them apart for sure."""
+    early, late = (0, 1, 1), (0, 0, 1)
+    tiny = BucketBits(2, epsilon=2, sampled=1, flipped="0.2")
+    largest = log_up(worst_ratio([history_law(tiny, early), history_law(tiny, late)]))
+    assert 0 < largest <= tiny.change_epsilon == log_up(Fraction(4))
+    plain = BucketBits(2, epsilon=2, sampled=1)
+    assert plain.change_epsilon is None
+    assert history_law(plain, early).keys() != history_law(plain, late).keys()
+    assert PERTURBED.change_epsilon == log_up(Fraction(16))
+
+
 @pytest.mark.statistical
-@pytest.mark.parametrize("epsilon", [2, 8])
-def test_errors_are_those_that_are_stated(epsilon):
+@pytest.mark.parametrize(("epsilon", "flipped"), [(2, 0), (8, 0), (3, "0.1")])
+def test_errors_are_those_that_are_stated(epsilon, flipped):
     """Also where the noise is so small that most of the error is who was asked."""
     rng, size, people = np.random.default_rng(4), 20, 8000
-    protocol = BucketBits(size, epsilon=epsilon, sampled=5)
+    protocol = BucketBits(size, epsilon=epsilon, sampled=5, flipped=flipped)
     squares, covered = 0.0, 0.0
     for _ in range(RUNS):
         held = np.minimum(rng.zipf(1.6, people), size) - 1
@@ -112,11 +143,23 @@ def test_what_no_client_makes_is_refused():
 
 def test_the_stored_form_has_one_epsilon():
     assert protocol_from_json(TINY.to_json()) == TINY
-    assert set(TINY.to_json()) == {"version", "kind", "domain", "epsilon", "sampled"}
+    assert set(TINY.to_json()) == {"version", "kind", "domain", "epsilon", "sampled", "flipped"}
+    assert protocol_from_json(PERTURBED.to_json()) == PERTURBED
     assert BucketBits(64, epsilon=1, sampled=64).payload_bytes == 72
 
 
-@pytest.mark.parametrize("wrong", [{"sampled": 0}, {"sampled": 4}, {"sampled": "2"}, {"epsilon": 0}, {"domain": 2**17}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"sampled": 0},
+        {"sampled": 4},
+        {"sampled": "2"},
+        {"flipped": "0.5"},
+        {"flipped": -1},
+        {"epsilon": 0},
+        {"domain": 2**17},
+    ],
+)
 def test_parameters_out_of_range_are_refused(wrong):
     given = {"domain": 3, "epsilon": 1, "sampled": 2} | wrong
     with pytest.raises(ParameterError):

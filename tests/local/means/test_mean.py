@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom, chi2
 from tests.laws import ALPHA
 from tests.local.branches import law_of
-from tests.local.protocols import NUMBERS
+from tests.local.protocols import NUMBERS, ROUNDED
 from tests.sizes import FULL_SIZE
 
 from sfumato.local import DuchiMean, HybridMean, PiecewiseMean
@@ -20,7 +20,7 @@ WORST = {
     PiecewiseMean: (21.22, 5.224, 1.228, 0.2414),
     HybridMean: (16.67, 4.289, 1.042, 0.2190),
 }
-OF_MEANS = {name: protocol for name, protocol in NUMBERS.items() if not name.startswith("SquareWave")}
+OF_MEANS = {name: protocol for name, protocol in (NUMBERS | ROUNDED).items() if not name.startswith("SquareWave")}
 
 
 @pytest.mark.parametrize("kind", WORST)

@@ -15,7 +15,7 @@ from sfumato.local.core.reports import Payloads
 from sfumato.local.frequency.estimates import FrequencyEstimates, Supports
 from sfumato.local.frequency.oracle import DomainLike, FrequencyAggregator, FrequencyOracle
 from sfumato.local.frequency.packing import have_no_bits_beyond, integers_of, packed_bits, packed_integers, width_of
-from sfumato.local.longitudinal.memory import LongitudinalOracle
+from sfumato.local.longitudinal.memory import LongitudinalOracle, epsilon_of_change, flip_share
 from sfumato.noise.uniform.bernoulli import bernoulli
 from sfumato.noise.uniform.uniform import uniform_below
 from sfumato.numeric.rationals import Number, positive_integer, probability, set_fields
@@ -33,17 +33,20 @@ class BucketBits(LongitudinalOracle):
     """A device samples d of b values, and remembers one bit for each: whether that is its value, randomized. dBitFlip.
 
     A bit is right with probability √R/(√R + 1), where √R is the rational just below e^(ε/2); or R/(R + 1), if a device
-    samples one value: then two values differ in one bit. Reports repeat the permanent response as it is. So all reports
-    of one value are alike, and a value that moves among those that the device did not sample changes nothing. A device
-    has at most d + 1 responses. A payload is the sampled values and the bits.
+    samples one value: then two values differ in one bit. Reports repeat the permanent response, each bit of it flipped
+    with probability γ: the output perturbation of [DKY17], which keeps it uncertain when a response changed. With γ = 0
+    all reports of one value are alike. A value that moves among those that the device did not sample changes nothing. A
+    device has at most d + 1 responses. A payload is the sampled values and the bits.
 
-    **Guarantee**: as `LongitudinalOracle`; one report and all reports of one value have the same ε, e^ε = √R² or R.
-    Proof: proofs/local/longitudinal/memory.md.
+    **Guarantee**: as `LongitudinalOracle`, with e^ε∞ = √R² or R, whatever γ is. One report has as much if γ = 0, else
+    less. A history whose response changes one report earlier differs by `change_epsilon`. Proof:
+    proofs/local/longitudinal/memory.md.
 
     Args:
         domain: At most 2^16 values: buckets, if they are intervals.
         epsilon: The most that all reports of one value may reveal.
         sampled: d, from 1 to the number of values; at most 64.
+        flipped: γ, from 0 to below 1/2: how often a report flips a bit, by a fresh coin.
 
     Raises:
         ParameterError: An argument is out of range.
@@ -62,37 +65,52 @@ class BucketBits(LongitudinalOracle):
     tells_of_all: ClassVar[bool] = False
 
     sampled: int
+    flipped: Fraction
 
-    def __init__(self, domain: DomainLike, *, epsilon: Number, sampled: int = 1) -> None:
+    def __init__(self, domain: DomainLike, *, epsilon: Number, sampled: int = 1, flipped: Number = 0) -> None:
         FrequencyOracle.__init__(self, domain, epsilon=epsilon)
         set_fields(self, permanent_epsilon=local_epsilon(epsilon))
         if positive_integer(sampled, "sampled", most=_MOST) > len(self.domain):
             raise ParameterError("sampled", sampled, f"must be at most {len(self.domain)}, the number of values")
-        set_fields(self, sampled=sampled)
+        set_fields(self, sampled=sampled, flipped=flip_share(flipped))
 
     @classmethod
     def _names(cls) -> tuple[str, ...]:
         """All fields but the second ε, which is the first one."""
-        return ("domain", "epsilon", "sampled")
+        return ("domain", "epsilon", "sampled", "flipped")
 
     @property
-    def support_probabilities(self) -> tuple[Fraction, Fraction]:
-        """How often the bit of the true value is 1, and that of another one, where they are sampled."""
+    def permanent_probabilities(self) -> tuple[Fraction, Fraction]:
+        """How often a response has a 1 for the true value, and for another one, where they are sampled."""
         ratio = odds(self.epsilon / min(self.sampled, _DIFFERING))
         return ratio / (ratio + 1), 1 / (ratio + 1)
 
     @property
+    def support_probabilities(self) -> tuple[Fraction, Fraction]:
+        """The same of a report: s + (1 − 2s)·γ."""
+        held, other = self.permanent_probabilities
+        return held + (1 - 2 * held) * self.flipped, other + (1 - 2 * other) * self.flipped
+
+    @property
     def event(self) -> FiniteEvent:
-        """Two sampled bits, which change places between two values; or the one that there is."""
-        held, other = self.support_probabilities
+        """Two sampled bits of a report, which change places between two values; or the one that there is."""
+        return self._event(*self.support_probabilities)
+
+    @property
+    def permanent_event(self) -> FiniteEvent:
+        """Those of a response."""
+        return self._event(*self.permanent_probabilities)
+
+    def _event(self, held: Fraction, other: Fraction) -> FiniteEvent:
+        """Bits that are 1 with the one probability for the true value, and with the other one for others."""
         if self.sampled == 1:
             return event_of(((held, other), (other, held)))
         return event_of(((held**2, other**2), (other**2, held**2), (2 * held * other, 2 * held * other)))
 
     @property
-    def permanent_event(self) -> FiniteEvent:
-        """The same: a report is the permanent response."""
-        return self.event
+    def change_epsilon(self) -> Fraction | None:
+        """By how much one report more or less before a change differs, rounded up; None if γ = 0: it is not bounded."""
+        return epsilon_of_change(self.flipped, self.sampled)
 
     @property
     def most_remembered(self) -> int:
@@ -133,7 +151,7 @@ class BucketBits(LongitudinalOracle):
 
     def permanent(self, remembered: NDArray[np.int64]) -> NDArray[Any]:
         """A bit for each sampled value, as whole numbers: the first one in the highest place of the bytes."""
-        held, other = self.support_probabilities
+        held, other = self.permanent_probabilities
         bits = bernoulli(other, len(remembered) * self.sampled).reshape(len(remembered), self.sampled)
         known = np.flatnonzero(remembered != _ELSEWHERE)
         bits[known, remembered[known]] = bernoulli(held, len(known))
@@ -142,13 +160,14 @@ class BucketBits(LongitudinalOracle):
         return rows
 
     def instantaneous(self, permanent: NDArray[Any], devices: NDArray[Any]) -> Payloads:
-        """The sampled values and the bits, as they are."""
+        """The sampled values as they are, and the bits, some of them flipped."""
         count, width = len(permanent), width_of(len(self.domain))
         values = packed_integers(devices.reshape(-1), width).reshape(count, self.sampled * width)
         held = b"".join(int(row).to_bytes(-(-self.sampled // 8)) for row in permanent)
-        return np.concatenate(
-            (values, np.frombuffer(held, dtype=np.uint8).reshape(count, -(-self.sampled // 8))), axis=1
-        )
+        bits = np.frombuffer(held, dtype=np.uint8).reshape(count, -(-self.sampled // 8))
+        if self.flipped:
+            bits = bits ^ packed_bits(bernoulli(self.flipped, count * self.sampled).reshape(count, self.sampled))
+        return np.concatenate((values, bits), axis=1)
 
     def parts_of(self, payloads: Payloads) -> tuple[Indexes, Payloads]:
         """The sampled values of each report, and its bits in bytes."""

@@ -12,20 +12,80 @@ from numpy.typing import NDArray
 from sfumato.errors import ParameterError
 from sfumato.local.core.domain import UNKNOWN, Indexes
 from sfumato.local.core.odds import epsilon_of, local_epsilon
-from sfumato.local.core.protocol import LocalClient
+from sfumato.local.core.protocol import LocalClient, LocalProtocol
 from sfumato.local.core.reports import Payloads, Report
 from sfumato.local.frequency.oracle import DomainLike, FrequencyOracle
 from sfumato.mechanisms.base import opened
-from sfumato.noise.uniform.uniform import uniform_below
-from sfumato.numeric.rationals import Number, set_fields
+from sfumato.numeric.rationals import Number, probability, set_fields
+from sfumato.numeric.rounding import log_up
 from sfumato.privacy.events import FiniteEvent
 
 _NOTHING: Final = "unknown"
 """Where a device remembers which input stands for its unknown values."""
 
 
+class Remembering(LocalProtocol):
+    """A protocol of two steps: a device keeps a permanent response to each value, and makes reports of it.
+
+    **Guarantee**: one report has `realized_epsilon`-differential privacy in its value. All reports of a device whose
+    value does not change have `lifetime_epsilon`; of one that held d different values, d·`lifetime_epsilon`, compared
+    with histories that change at the same times. When values change is not protected. Proof:
+    proofs/local/longitudinal/memory.md.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def permanent_event(self) -> FiniteEvent:
+        """What a permanent response reveals, and so all reports of one value together."""
+
+    @property
+    @abstractmethod
+    def most_remembered(self) -> int:
+        """How many permanent responses a device can ever have."""
+
+    @abstractmethod
+    def known(self, value: Any) -> int:
+        """The number of a value; `UNKNOWN` for one that `inputs` would replace by a random one."""
+
+    @abstractmethod
+    def remembered(self, indexes: Indexes, devices: NDArray[Any]) -> Indexes:
+        """What devices remember their responses by: the values, or what they make of them."""
+
+    @abstractmethod
+    def permanent(self, remembered: NDArray[np.int64]) -> NDArray[Any]:
+        """A permanent response for each of these, with fresh coins."""
+
+    @abstractmethod
+    def instantaneous(self, permanent: NDArray[Any], devices: NDArray[Any]) -> Payloads:
+        """A report of each permanent response, with fresh coins."""
+
+    def devices(self, count: int) -> NDArray[Any]:
+        """What so many devices draw once, before they know any value; nothing, for most."""
+        return np.empty((count, 0), dtype=np.uint32)
+
+    @property
+    def lifetime_epsilon(self) -> Fraction:
+        """That of all reports of one value, rounded up."""
+        return epsilon_of(self.permanent_event)
+
+    def randomize(self, inputs: Indexes) -> Payloads:
+        """First reports of devices of their own."""
+        devices = self.devices(len(inputs))
+        return self.instantaneous(self.permanent(self.remembered(inputs, devices)), devices)
+
+    def client(self, *, memory: Mapping[str, Any] | None = None) -> "MemoryClient":
+        """A device with a memory.
+
+        Args:
+            memory: What `MemoryClient.memory` was when the device was last used; a new device has none.
+        """
+        return MemoryClient(self, memory=memory)
+
+
 @dataclass(frozen=True, slots=True, init=False)
-class LongitudinalOracle(FrequencyOracle):
+class LongitudinalOracle(Remembering, FrequencyOracle):
     """A frequency oracle of two steps: a permanent response to a value, and an instantaneous one to that.
 
     **Guarantee**: one report has `realized_epsilon`-differential privacy in its value. All reports of a device whose
@@ -56,53 +116,18 @@ class LongitudinalOracle(FrequencyOracle):
         """What one report reveals."""
 
     @property
-    @abstractmethod
-    def permanent_event(self) -> FiniteEvent:
-        """What a permanent response reveals, and so all reports of one value together."""
-
-    @abstractmethod
-    def remembered(self, indexes: Indexes, devices: NDArray[Any]) -> Indexes:
-        """What devices remember their responses by: the values, or what they make of them."""
-
-    @abstractmethod
-    def permanent(self, remembered: NDArray[np.int64]) -> NDArray[Any]:
-        """A permanent response for each of these, with fresh coins."""
-
-    @abstractmethod
-    def instantaneous(self, permanent: NDArray[Any], devices: NDArray[Any]) -> Payloads:
-        """A report of each permanent response, with fresh coins."""
-
-    def devices(self, count: int) -> NDArray[Any]:
-        """What so many devices draw once, before they know any value; nothing, for most."""
-        return np.empty((count, 0), dtype=np.uint32)
-
-    @property
     def realized_epsilon(self) -> Fraction:
         """That of one report, rounded up."""
         return epsilon_of(self.event)
 
     @property
-    def lifetime_epsilon(self) -> Fraction:
-        """That of all reports of one value, rounded up."""
-        return epsilon_of(self.permanent_event)
-
-    @property
     def most_remembered(self) -> int:
-        """How many permanent responses a device can ever have."""
+        """One for each value."""
         return len(self.domain)
 
-    def randomize(self, inputs: Indexes) -> Payloads:
-        """First reports of devices of their own."""
-        devices = self.devices(len(inputs))
-        return self.instantaneous(self.permanent(self.remembered(inputs, devices)), devices)
-
-    def client(self, *, memory: Mapping[str, Any] | None = None) -> "MemoryClient":
-        """A device with a memory.
-
-        Args:
-            memory: What `MemoryClient.memory` was when the device was last used; a new device has none.
-        """
-        return MemoryClient(self, memory=memory)
+    def known(self, value: Any) -> int:
+        """Its number in the domain."""
+        return int(self.domain.indexes([value])[0])
 
 
 class MemoryClient(LocalClient):
@@ -128,7 +153,7 @@ class MemoryClient(LocalClient):
 
     has_memory: ClassVar[bool] = True
 
-    def __init__(self, protocol: LongitudinalOracle, *, memory: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, protocol: Remembering, *, memory: Mapping[str, Any] | None = None) -> None:
         super().__init__(protocol)
         self._protocol: Final = protocol
         known = {} if memory is None else dict(memory)
@@ -173,13 +198,37 @@ class MemoryClient(LocalClient):
 
     def _index(self, value: Any) -> int:
         """The number of a value; that of an unknown one is drawn once."""
-        index = int(self._protocol.domain.indexes([value])[0])
+        index = self._protocol.known(value)
         if index != UNKNOWN:
             return index
         if self._unknown is None:
-            self._unknown = int(uniform_below(len(self._protocol.domain), 1)[0])
+            self._unknown = int(self._protocol.inputs([value])[0])
         return self._unknown
 
     @property
     def _named(self) -> str:
         return self._protocol.fingerprint.hex()
+
+
+def flip_share(flipped: Number) -> Fraction:
+    """How often a report flips each bit of a permanent response, exactly as written.
+
+    Raises:
+        ParameterError: It is not from 0 to below 1/2, where reports say nothing.
+    """
+    share = probability(flipped, "flipped")
+    if share >= Fraction(1, 2):
+        raise ParameterError("flipped", flipped, "must be from 0 to below 1/2")
+    return share
+
+
+def epsilon_of_change(flipped: Fraction, bits: int) -> Fraction | None:
+    """ln(((1 − γ)/γ)^bits), rounded up: how far a report can show of which of two responses of so many bits it is.
+
+    None where nothing is flipped, as no number bounds it.
+
+    Example:
+        >>> epsilon_of_change(Fraction(0), 3) is None, float(epsilon_of_change(Fraction(1, 4), 1))
+        (True, 1.0986122886681098)
+    """
+    return log_up(((1 - flipped) / flipped) ** bits) if flipped else None

@@ -135,12 +135,12 @@ class DuchiMean(MeanProtocol):
     def draw(self, places: Places) -> Places:
         """A bound at random, then perhaps the other one."""
         bounds = uniform_below(self.steps, len(places)) < places
-        flips = bernoulli(1 / (odds(self.epsilon) + 1), len(places))
+        flips = bernoulli(self.flip_probability, len(places))
         return (bounds ^ flips).astype(np.int64)
 
     def probabilities(self, place: int) -> list[Fraction]:
         """Those of the lower and of the upper output."""
-        flipped, share = 1 / (odds(self.epsilon) + 1), Fraction(place, self.steps)
+        flipped, share = self.flip_probability, Fraction(place, self.steps)
         upper = share * (1 - flipped) + (1 - share) * flipped
         return [1 - upper, upper]
 
@@ -153,9 +153,13 @@ class DuchiMean(MeanProtocol):
         return Fraction(0), self._reach**2
 
     @property
+    def flip_probability(self) -> Fraction:
+        """How often the bound is replaced by the other one: 1/(R + 1)."""
+        return 1 / (odds(self.epsilon) + 1)
+
+    @property
     def _reach(self) -> Fraction:
-        ratio = odds(self.epsilon)
-        return (ratio + 1) / (ratio - 1)
+        return 1 / (1 - 2 * self.flip_probability)
 
 
 @dataclass(frozen=True, slots=True, init=False)

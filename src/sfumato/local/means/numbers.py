@@ -136,7 +136,7 @@ def places_of(values: Iterable[Any], low: Fraction, high: Fraction, steps: int) 
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise ParameterError("values", f"{values.ndim}-dimensional", "must have one dimension")
     with np.errstate(over="ignore"):  # a long double may be larger than any float
-        numbers = np.array(values if plain else [_number(value) for value in values], dtype=np.float64)
+        numbers = np.array(values if plain else [number_of(value) for value in values], dtype=np.float64)
     unknown = np.flatnonzero(np.isnan(numbers))
     numbers[unknown] = 0.0
     scaled = (np.clip(numbers, float(low), float(high)) - float(low)) / float(high - low) * steps
@@ -157,7 +157,7 @@ def _check_floats(low: Fraction, high: Fraction, steps: int) -> None:
         raise ParameterError("high", float(high), f"{requirement}; subtract a constant from all numbers")
 
 
-def _number(value: Any) -> float:
+def number_of(value: Any) -> float:
     """A number as a float, and NaN for what is none."""
     if is_missing(value) or isinstance(value, str | bytes):
         return nan
