@@ -583,7 +583,7 @@ MUTANTS = (
         tests=("tests/local/longitudinal/test_buckets.py",),
     ),
     Mutant(
-        name="the ε of a response that is flipped later is that of a report",
+        name="a response that is flipped later costs as little as a report",
         edits=(
             (
                 "local/longitudinal/buckets.py",
