@@ -90,8 +90,8 @@ def associate(
 
     Intervals are those of the normal distribution, cut at 0 and 1. Their variance is the inverse of the observed
     information at the solution, for changes of fractions that add up to 0. They do not account for who is a candidate,
-    nor for what other texts set: if many people hold those, 95% are 93% to 95%. Where a true fraction is 0 or nearly so,
-    an interval begins at 0 and holds it more often than stated.
+    nor for what other texts set: if many people hold those, 95% are 93% to 95%. Where a true fraction is 0 or nearly
+    so, an interval begins at 0 and holds it more often than stated.
 
     Args:
         protocols: Of the first and of the second reports. Devices need different metrics, or different secrets.
