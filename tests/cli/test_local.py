@@ -11,6 +11,7 @@ from sfumato.local import (
     HadamardResponse,
     HybridMean,
     Rappor,
+    SampledMeans,
     TreeSearch,
     load_protocol,
     save_protocol,
@@ -172,3 +173,21 @@ def test_no_file_is_counted_twice():
     collect("reports.csv")
     for given in (("reports.csv", "./reports.csv"), ("reports.csv", "--merge", "counts.bin", "--merge", "counts.bin")):
         assert "named twice" in refusal("local", "aggregate", "survey.json", *given, "--to", "twice.bin")
+
+
+def test_a_size_that_nobody_can_count_is_refused_before_anyone_reports(tmp_path):
+    refused = refusal("local", "plan", "--epsilon", "1", "--size", "2000000", "--to", str(tmp_path / "survey.json"))
+    assert "must be at most 1,048,576" in refused
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_some_of_several_attributes_are_estimated_by_their_names(folder):
+    save_protocol(SampledMeans({"age": (0, 9), "size": (0, 9)}, epsilon=20), "survey.json")
+    (folder / "people.csv").write_text("age,size\n" + "3,6\n" * 300, "utf-8")
+    run("local", "report", "survey.json", "people.csv", "--to", "reports.csv")
+    run("local", "aggregate", "survey.json", "reports.csv", "--to", "counts.bin")
+    shown = run("local", "decode", "survey.json", "counts.bin", "--candidate", "size", "--json").stdout
+    (row,) = json.loads(shown)["estimates"]
+    assert row["attribute"] == "size"
+    assert row["mean"] == pytest.approx(6, abs=0.5)
+    assert "must be among age, size" in refusal("local", "decode", "survey.json", "counts.bin", "--candidate", "x")

@@ -193,6 +193,53 @@ def test_a_missing_column_is_refused(ending, tmp_path):
         list(read_reports(path))
 
 
+def test_a_cell_that_python_cannot_hold_is_missing(tmp_path):
+    """Whoever sends a file of reports may put anything into it."""
+    odd = pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.py_buffer(b"\0\0\0\0\3\0\0\0\4\0\0\0"), pa.py_buffer(b"tea\xff")]
+    )
+    late = pa.array([0, 9 * 10**17], pa.timestamp("ms"))
+    parquet.write_table(pa.table({"drink": odd, "late": late}), tmp_path / "values.parquet")
+    (block,) = read_values(tmp_path / "values.parquet", "drink", DRINKS)
+    assert block == ["tea", None]
+    (block,) = read_values(tmp_path / "values.parquet", "late", DRINKS)
+    assert block[1] is None
+
+
+def test_a_damaged_file_of_parquet_is_an_error_of_the_package(tmp_path):
+    path = tmp_path / "reports.parquet"
+    write_reports(path, [DRINKS.client().report_many(["tea"] * 50_000)])
+    data = bytearray(path.read_bytes())
+    data[100 : len(data) // 2] = b"\xff" * (len(data) // 2 - 100)
+    path.write_bytes(data)
+    with pytest.raises(ParameterError, match="Parquet"):
+        list(read_reports(path))
+
+
+def test_an_empty_line_of_ndjson_is_nobody(tmp_path):
+    path = tmp_path / "values.ndjson"
+    path.write_text('{"drink": "tea"}\n\n \n{"drink": null}\n\n', "utf-8")
+    (block,) = read_values(path, "drink", DRINKS)
+    assert block == ["tea", None]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_several_columns_are_read_in_one_pass(ending, tmp_path):
+    """So that each row is one person's, also if the file is replaced meanwhile; and in the order of the protocol."""
+    protocol, path = SampledMeans({"b": (0, 9), "a": (0, 9)}, epsilon=1), tmp_path / f"people.{ending}"
+    columns = {"a": list(range(20_000)), "b": list(range(1, 20_001))}
+    if ending == "parquet":
+        parquet.write_table(pa.table(columns), path)
+    else:
+        rows = zip(*columns.values(), strict=True)
+        lines = (f"{a},{b}\n" if ending == "csv" else f'{{"a": {a}, "b": {b}}}\n' for a, b in rows)
+        path.write_text("a,b\n" * (ending == "csv") + "".join(lines), "utf-8")
+    blocks = read_values(path, None, protocol)
+    assert next(blocks)[:2] == [(1, 0), (2, 1)]
+    path.unlink()
+    assert next(blocks)[-1] == (20_000, 19_999)
+
+
 def test_a_file_of_something_else_than_parquet_is_refused(tmp_path):
     (tmp_path / "reports.parquet").write_bytes(b"nothing like it")
     with pytest.raises(ParameterError, match="Parquet"):

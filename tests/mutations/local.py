@@ -68,7 +68,7 @@ MUTANTS = (
         edits=(
             (
                 "local/files.py",
-                "is_alone = len(header) == 1 and column != REPORT",
+                "is_alone = len(header) == 1 and columns != (REPORT,)",
                 "is_alone = False",
             ),
         ),

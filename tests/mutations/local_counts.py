@@ -244,6 +244,7 @@ MUTANTS = (
         "reports are written over those of a file",
         "test_files.py::test_reports_are_read_as_they_were_written",
         ("files.py", "    if file.exists():\n        raise", "    if False:\n        raise"),
+        ("files.py", "file.hardlink_to(beside)", "beside.replace(file)"),
     ),
     bug(
         "found texts of a tree have intervals as if no columns were shared",

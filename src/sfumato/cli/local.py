@@ -45,7 +45,7 @@ def plan(
     """
     from sfumato.cli.options import separated  # keeps --help quick
     from sfumato.errors import ParameterError
-    from sfumato.local import Domain, HybridMean, LocalProtocol, best, save_protocol
+    from sfumato.local import Domain, FrequencyOracle, HybridMean, LocalProtocol, best, save_protocol
 
     if [values, size, bounds].count(None) != 2:  # noqa: PLR2004 # one of three
         raise ParameterError("--values", values, "must be given, or else --size or --bounds, and only one of them")
@@ -56,7 +56,11 @@ def plan(
         low, _, high = bounds.partition(":")
         chosen, reason = HybridMean(low, high, epsilon=epsilon), "HybridMean: the least worst variance of its kind"
     else:
-        found = best(epsilon, Domain(size or separated(values or ""), other=other), bytes=most_bytes)
+        domain = Domain(size or separated(values or ""), other=other)
+        found = best(epsilon, domain, bytes=most_bytes)
+        if len(domain) > FrequencyOracle.most_values:
+            most = f"must be at most {FrequencyOracle.most_values:,}, because `aggregate` counts all values"
+            raise ParameterError("--size", size, f"{most}; in Python, LocalHashing takes candidates")
         chosen, reason = found.oracle, found.reason
     save_protocol(chosen, to)
     typer.echo(reason)
@@ -166,7 +170,7 @@ def decode(
     counts: Annotated[str, typer.Argument(metavar="COUNTS", help="File that `aggregate` wrote.")],
     *,
     candidate: Annotated[
-        list[str] | None, typer.Option(metavar="VALUE", help="Value to estimate; default: all. Repeat for each.")
+        list[str] | None, typer.Option(metavar="VALUE", help="Value or attribute to estimate; default: all. Repeat.")
     ] = None,
     confidence: Annotated[str, typer.Option(metavar="P", help="Confidence of each interval.")] = "0.95",
     project: Annotated[
@@ -185,7 +189,7 @@ def decode(
 
     made = load_protocol(protocol)
     collected = load_counts(made.aggregator(), counts)
-    chosen = None if candidate is None else [made.parse(text) for text in candidate]
+    chosen = None if candidate is None else [text if made.columns else made.parse(text) for text in candidate]
     if chosen is not None and None in chosen:
         raise ParameterError("--candidate", candidate, "must be values of the protocol")
     estimates: Any = collected.estimate(chosen, confidence)

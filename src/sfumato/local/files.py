@@ -6,7 +6,8 @@ Parquet. Files are read and written a block at a time.
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
@@ -122,17 +123,12 @@ def read_values(path: str | PathLike[str], column: str | None, protocol: LocalPr
         requirement = "must be left out: the protocol names its columns" if column else "must name the column of values"
         raise ParameterError("column", column, requirement)
     file = path_of(path, "path")
-
-    def cells(name: str) -> Iterator[list[Any]]:
-        is_text = file.suffix == ".csv"
-        for block in _column(file, name):
-            yield [protocol.parse(value) if is_text and value is not None else value for value in block]
-
-    if column is not None:
-        yield from cells(column)
-        return
-    for blocks in zip(*map(cells, protocol.columns), strict=True):
-        yield list(zip(*blocks, strict=True))
+    is_text = file.suffix == ".csv"
+    for block in _rows(file, protocol.columns if column is None else (column,)):
+        values = [
+            tuple(protocol.parse(cell) if is_text and cell is not None else cell for cell in row) for row in block
+        ]
+        yield values if column is None else [value for (value,) in values]
 
 
 def read_reports(path: str | PathLike[str]) -> Iterator[Given]:
@@ -141,7 +137,8 @@ def read_reports(path: str | PathLike[str]) -> Iterator[Given]:
     Raises:
         ParameterError: The file is missing or has no column of reports, or its ending is unknown.
     """
-    yield from _column(path_of(path, "path"), REPORT)
+    for block in _rows(path_of(path, "path"), (REPORT,)):
+        yield [report for (report,) in block]
 
 
 def each_once(paths: Iterable[str]) -> list[str]:
@@ -231,29 +228,30 @@ def load_counts(aggregator: Aggregator[Any], path: str | PathLike[str]) -> Aggre
         return aggregator.restore(file.read_bytes())
 
 
-def _column(file: Path, column: str) -> Iterator[list[Any]]:
+def _rows(file: Path, columns: tuple[str, ...]) -> Iterator[list[tuple[Any, ...]]]:
+    """What each row has in these columns, read in one pass."""
     with _readable(file, "path"):
         match file.suffix:
             case ".csv":
-                yield from _csv_column(file, column)
+                yield from _csv_cells(file, columns)
             case ".ndjson" | ".jsonl":
-                yield from _json_column(file, column)
+                yield from _json_cells(file, columns)
             case ".parquet":
-                yield from _parquet_column(file, column)
+                yield from _parquet_cells(file, columns)
             case _:
                 raise ParameterError("path", str(file), _ENDINGS)
 
 
-def _csv_column(file: Path, column: str) -> Iterator[list[Any]]:
+def _csv_cells(file: Path, columns: tuple[str, ...]) -> Iterator[list[tuple[Any, ...]]]:
     with file.open(encoding="utf-8-sig", errors="replace", newline="") as opened:
         rows = _csv_rows(opened)
         header = next(rows, []) or []
-        _require(column, header, file)
-        place = header.index(column)
-        is_alone = len(header) == 1 and column != REPORT
+        _require(columns, header, file)
+        places = [header.index(column) for column in columns]
+        is_alone = len(header) == 1 and columns != (REPORT,)
         rows = (row for row in rows if row is None or row or is_alone)
-        while block := list(islice(rows, _BLOCK)):
-            yield [row[place] if row is not None and len(row) > place else None for row in block]
+        while block := [row or () for row in islice(rows, _BLOCK)]:
+            yield [tuple(row[place] if len(row) > place else None for place in places) for row in block]
 
 
 def _csv_rows(lines: Iterable[str]) -> Iterator[list[str] | None]:
@@ -268,11 +266,12 @@ def _csv_rows(lines: Iterable[str]) -> Iterator[list[str] | None]:
             yield None
 
 
-def _json_column(file: Path, column: str) -> Iterator[list[Any]]:
-    """A line without the column, or that is no JSON object, is None: it may come from anyone."""
+def _json_cells(file: Path, columns: tuple[str, ...]) -> Iterator[list[tuple[Any, ...]]]:
+    """A cell that a line does not have is None, and so are all of a line that is no JSON object."""
     with file.open(encoding="utf-8", errors="replace") as opened:
-        while lines := list(islice(opened, _BLOCK)):
-            yield [cell_of_line(line, column) for line in lines]
+        lines = (line for line in opened if not line.isspace())
+        while block := [_object_of(line) for line in islice(lines, _BLOCK)]:
+            yield [tuple(held.get(column) for column in columns) for held in block]
 
 
 def cell_of_line(line: str | bytes, column: str = REPORT) -> Any:
@@ -286,12 +285,18 @@ def cell_of_line(line: str | bytes, column: str = REPORT) -> Any:
         >>> cell_of_line('{"report": "AWFiY2R4", "report": "AWFiY2R5"}') is None
         True
     """
+    return _object_of(line).get(column)
+
+
+def _object_of(line: str | bytes) -> dict[str, Any]:
+    """What the JSON object in a line names once; nothing, if it holds none: it may come from anyone."""
     try:
         held = _LINES.decode(line if isinstance(line, str) else line.decode())
     except (ValueError, RecursionError):
-        return None
-    cells = [cell for name, cell in held if name == column] if isinstance(held, _Pairs) else []
-    return cells[0] if len(cells) == 1 else None
+        return {}
+    pairs = held if isinstance(held, _Pairs) else _Pairs()
+    times = Counter(name for name, _ in pairs)
+    return {name: cell for name, cell in pairs if times[name] == 1}
 
 
 class _Pairs(tuple[tuple[str, Any], ...]):
@@ -303,23 +308,39 @@ class _Pairs(tuple[tuple[str, Any], ...]):
 _LINES: Final = json.JSONDecoder(object_pairs_hook=_Pairs)
 
 
-def _parquet_column(file: Path, column: str) -> Iterator[list[Any]]:
+def _parquet_cells(file: Path, columns: tuple[str, ...]) -> Iterator[list[tuple[Any, ...]]]:
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
-        opened = parquet.ParquetFile(file)
-    except pa.ArrowInvalid:
-        raise ParameterError("path", str(file), "must be a file of Parquet") from None
-    with opened:
-        _require(column, opened.schema_arrow.names, file)
-        for batch in opened.iter_batches(batch_size=_BLOCK, columns=[column]):
-            yield batch.column(0).to_pylist()
+        with parquet.ParquetFile(file) as opened:
+            _require(columns, opened.schema_arrow.names, file)
+            for batch in opened.iter_batches(batch_size=_BLOCK, columns=list(columns)):
+                yield list(zip(*(_cells_of(batch.column(column)) for column in columns), strict=True))
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except (pa.ArrowException, OSError):
+        raise ParameterError("path", str(file), "must be a file of Parquet; this one is none, or damaged") from None
 
 
-def _require(column: str, columns: Iterable[str], file: Path) -> None:
-    if column not in columns:
-        raise ParameterError("column", column, f"must be a column of {file.name}")
+def _cells_of(column: Any) -> list[Any]:
+    """What is in a column; None where Python has no such value, as for text that is no UTF-8, or the year 12000."""
+    try:
+        cells: list[Any] = column.to_pylist()
+    except (ValueError, ArithmeticError):
+        cells = []
+        for scalar in column:
+            try:
+                cells.append(scalar.as_py())
+            except (ValueError, ArithmeticError):
+                cells.append(None)
+    return cells
+
+
+def _require(columns: Iterable[str], known: Collection[str], file: Path) -> None:
+    for column in columns:
+        if column not in known:
+            raise ParameterError("column", column, f"must be a column of {file.name}")
 
 
 def _write_parquet(file: Path, batches: Iterable[Reports]) -> int:

@@ -133,7 +133,7 @@ class LongitudinalOracle(Remembering, FrequencyOracle):
 class MemoryClient(LocalClient):
     """One device: it remembers its permanent responses, and makes all reports of a value of the response to it.
 
-    Keep `memory` after each report of a new value. A device that forgets spends anew.
+    Keep `memory` on the disk before a report of a new value leaves the device. A device that forgets spends anew.
 
     Args:
         protocol: What both sides agreed on.
