@@ -295,8 +295,11 @@ def _object_of(line: str | bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     pairs = held if isinstance(held, _Pairs) else _Pairs()
-    times = Counter(name for name, _ in pairs)
-    return {name: cell for name, cell in pairs if times[name] == 1}
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        times = Counter(name for name, _ in pairs)
+        found = {name: cell for name, cell in pairs if times[name] == 1}
+    return found
 
 
 class _Pairs(tuple[tuple[str, Any], ...]):
