@@ -87,7 +87,11 @@ def skellam_half_width(mean: Fraction, confidence: Number) -> int:
         >>> skellam_half_width(Fraction(50), "0.95")
         20
     """
-    failure = failure_probability(confidence)
+    return _half_width(mean, failure_probability(confidence))
+
+
+@lru_cache(maxsize=1024)
+def _half_width(mean: Fraction, failure: Fraction) -> int:
     deviations = 8
     while True:
         masses = skellam_masses(mean, deviations)

@@ -206,8 +206,8 @@ class SampledAggregator(Aggregator[SampledMeans]):
         >>> collected = protocol.aggregator()
         >>> collected.add(protocol.client().report_many([(40, 170)] * 500)).accepted
         500
-        >>> [round(mean.mean) for mean in collected.estimate().means.values()]
-        [40, 170]
+        >>> [round(mean.mean, -1) for mean in collected.estimate().means.values()]
+        [40.0, 170.0]
     """
 
     def estimate(self, candidates: Iterable[Label] | None = None, confidence: Number = "0.95") -> SampledEstimates:
