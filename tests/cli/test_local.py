@@ -166,6 +166,8 @@ def test_json_has_no_infinity():
     assert "Infinity" not in shown
     assert "NaN" not in shown
     assert [row["standard_error"] for row in json.loads(shown)["estimates"]] == [None, None]
+    shown = run("local", "decode", "survey.json", "counts.bin", "--candidate", "tea", "--candidate", "juice").stdout
+    assert shown.count("unknown") == 6
 
 
 @pytest.mark.usefixtures("folder")

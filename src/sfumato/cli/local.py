@@ -1,7 +1,6 @@
 """`sfumato local`: randomize values on the side of those who hold them, count reports, and read the counts."""
 
 import json
-from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -199,11 +198,7 @@ def decode(
             raise ParameterError("--project", project, "is for fractions of values; leave it out here")
         _add_projected(rows, estimates, project)
     if as_json:
-        finite = [  # JSON has no infinity, which is the error of candidates that always set the same bits
-            {name: None if isinstance(cell, float) and not isfinite(cell) else cell for name, cell in row.items()}
-            for row in rows
-        ]
-        typer.echo(json.dumps({"reports": len(collected), "confidence": confidence, "estimates": finite}))
+        typer.echo(json.dumps({"reports": len(collected), "confidence": confidence, "estimates": rows}))
         return
     if not rows:
         typer.echo("found: nothing that is frequent beyond doubt")
@@ -221,4 +216,6 @@ def _add_projected(rows: list[dict[str, Any]], estimates: "FrequencyEstimates", 
 def _shown(cell: object) -> str:
     from sfumato.cli.show import printable
 
+    if cell is None:
+        return "unknown"
     return f"{cell:.4f}" if isinstance(cell, float) else printable(str(cell))

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.errors import ParameterError
-from sfumato.local import DirectEncoding, Domain
+from sfumato.local import DirectEncoding, Domain, HadamardSketch
 
 DRINKS = Domain(["tea", "coffee", 7])
 
@@ -46,6 +46,19 @@ def test_labels_are_numbered_as_listed():
 def test_what_is_unknown_is_other_where_that_is_declared():
     assert Domain(["a", "b"], other="b").indexes(["a", "x", None]).tolist() == [0, 1, 1]
     assert Domain(4, other=3).indexes(np.array([0, 9])).tolist() == [0, 3]
+
+
+def test_more_values_than_fit_into_memory_are_not_listed():
+    assert len(Domain(2**20).values()) == 2**20
+    for many in (2**20 + 1, 2**31):
+        with pytest.raises(ParameterError, match="candidates"):
+            Domain(many).values()
+    sketch = HadamardSketch(2**31, epsilon=8, hashes=2, width=16)
+    collected = sketch.aggregator()
+    collected.add(sketch.client().report_many(np.full(100, 2**31 - 1)))
+    with pytest.raises(ParameterError, match="candidates"):
+        collected.estimate()
+    assert collected.estimate([2**31 - 1]).high[0] > 0.5
 
 
 def test_the_largest_whole_numbers_can_be_listed():

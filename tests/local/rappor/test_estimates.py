@@ -1,5 +1,7 @@
 """Decoding: texts above the detection frequency are found, hardly any other ones, and fractions are unbiased."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy.stats import binom, chi2, norm
@@ -143,3 +145,14 @@ def test_parts_merge_and_snapshots_restore():
     whole.add(reports)
     first.merge(second)
     assert first.snapshot() == whole.snapshot() == SMALL.aggregator().restore(whole.snapshot()).snapshot()
+
+
+def test_texts_that_nothing_tells_apart_are_rows_that_json_can_hold():
+    """Of the one cohort that reported, two texts set the same bits."""
+    one = Rappor(bits=4, hashes=1, cohorts=1, f="0.5", p=0, q=1)
+    aggregator = one.aggregator()
+    aggregator.add(one.client().report_many(["tea"] * 40))
+    estimates = aggregator.estimate(["tea", "juice"])
+    assert np.isinf(estimates.standard_errors).all()
+    assert [row[name] for row in estimates.rows() for name in ("standard_error", "low", "high")] == [None] * 6
+    assert json.loads(json.dumps(estimates.rows(), allow_nan=False)) == estimates.rows()

@@ -6,6 +6,7 @@ import time
 from datetime import UTC, datetime
 from html import unescape
 
+import pytest
 from tests.server.dashboard.browsing import words
 from tests.server.running import PROTOCOLS
 
@@ -126,3 +127,13 @@ def test_one_row_and_rows_without_intervals_are_no_picture():
     row = {"value": "tea", "fraction": 0.5, "low": 0.1, "high": 0.9}
     assert intervals([row]) is intervals([]) is intervals([{"value": "tea"}] * 2) is intervals([row] * 61) is None
     assert len(intervals([row] * 60)["points"]) == 60
+
+
+def test_texts_that_nothing_tells_apart_have_no_intervals():
+    same = {"value": "tea", "fraction": 0.5, "standard_error": None, "low": None, "high": None}
+    known = {"value": "beer", "fraction": 0.25, "standard_error": 0.01, "low": 0.2, "high": 0.3}
+    assert growth([same], 100) is None
+    assert growth([same, known], 100)["now"] == pytest.approx(0.05)
+    assert intervals([same, known]) is None
+    assert [point[0] for point in intervals([same, known, known])["points"]] == ["beer", "beer"]
+    assert table([same])["rows"][0][2:] == [None, None, None]

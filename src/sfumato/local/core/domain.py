@@ -25,6 +25,8 @@ LARGEST_DOMAIN: Final = 1 << 31
 _LONGEST_HASH: Final = 61
 _LONGEST_NUMBER: Final = 20  # digits
 _LARGEST_LABEL: Final = 1 << 63
+_LISTED: Final = 1 << 20
+"""So many values of a domain can be listed at once."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -155,10 +157,12 @@ class Domain:
         """All values, in the order of their numbers.
 
         Raises:
-            ParameterError: The domain is open.
+            ParameterError: The domain is open, or has more than 2^20 values.
         """
         if self.is_open:
             raise ParameterError("candidates", None, "must be given, because all texts are in the domain")
+        if self.size > _LISTED:
+            raise ParameterError("candidates", None, f"must be given where the domain has more than {_LISTED:,} values")
         return tuple(range(self.size)) if self.labels is None else self.labels
 
     def to_json(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isinf
 from typing import Any, Final
 
 import numpy as np
@@ -62,11 +63,17 @@ class RapporEstimates:
         return tuple(self.values[at] for at in order.tolist() if self.is_detected[at])
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row for each candidate that was fitted."""
+        """One row for each candidate that was fitted; None in place of what is infinite."""
         columns = (self.fractions, self.standard_errors, self.low, self.high, self.p_values, self.is_detected)
         names = ("value", "fraction", "standard_error", "low", "high", "p_value", "is_detected")
         cells = zip(self.values, *(column.tolist() for column in columns), strict=True)
-        return [dict(zip(names, row, strict=True)) for row in cells]
+        return [
+            {
+                name: None if isinstance(cell, float) and isinf(cell) else cell
+                for name, cell in zip(names, row, strict=True)
+            }
+            for row in cells
+        ]
 
 
 class RapporAggregator(Aggregator[Rappor]):

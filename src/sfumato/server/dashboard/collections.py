@@ -90,9 +90,10 @@ def growth(rows: list[dict[str, Any]], reports: int) -> dict[str, Any] | None:
         >>> growth([{"low": 0.0, "high": 0.5}, {"low": 0.25, "high": 0.5}], 100)
         {'now': 0.25, 'then': 0.125, 'reports': 400}
     """
-    if not rows or not set(_ENDS) <= set(rows[0]):
+    known = _with_intervals(rows)
+    if not known:
         return None
-    widest = max(row["high"] - row["low"] for row in rows) / 2
+    widest = max(row["high"] - row["low"] for row in known) / 2
     return {"now": widest, "then": widest / 2, "reports": 4 * reports}
 
 
@@ -104,11 +105,17 @@ def intervals(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
         >>> intervals(rows)["points"][0]
         ['tea', 0.5, 0.25, 0.75, False]
     """
-    if not 1 < len(rows) <= _MOST_DRAWN or not set(_ENDS) <= set(rows[0]):
+    known = _with_intervals(rows)
+    if not 1 < len(known) <= _MOST_DRAWN:
         return None
-    name, measured, *_ = rows[0]
-    points = [[str(row[name]), row[measured], *(row[end] for end in _ENDS), False] for row in rows]
+    name, measured, *_ = known[0]
+    points = [[str(row[name]), row[measured], *(row[end] for end in _ENDS), False] for row in known]
     return {"kind": "intervals", "name": measured, "points": points}
+
+
+def _with_intervals(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those with two ends: texts that always set the same bits have none."""
+    return [row for row in rows if all(row.get(end) is not None for end in _ENDS)]
 
 
 def _rows(visit: Visit, shown: dict[str, Any], values: str) -> tuple[list[dict[str, Any]], str]:
