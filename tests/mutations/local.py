@@ -80,6 +80,19 @@ MUTANTS = (
         tests=("tests/local/test_survey.py",),
     ),
     Mutant(
+        name="a hostile report alone stops the collector",
+        edits=(
+            (
+                "local/means/attributes.py",
+                "payloads.reshape(len(payloads) * self.sampled, self.payload_bytes // self.sampled)",
+                "payloads.reshape(len(payloads) * self.sampled, -1)",
+            ),
+        ),
+        tests=(
+            "tests/local/core/test_aggregator.py::test_a_hostile_report_is_refused_where_no_good_one_comes_with_it",
+        ),
+    ),
+    Mutant(
         name="reports of another protocol are counted",
         edits=(
             (

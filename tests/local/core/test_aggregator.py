@@ -99,6 +99,20 @@ def test_what_is_no_report_is_refused_alone(protocol):
     assert len(aggregator) == 2
 
 
+@EACH
+def test_a_hostile_report_is_refused_where_no_good_one_comes_with_it(protocol):
+    """A batch of which nothing is left to count must not be an error: anybody could send it again and again."""
+    good = protocol.client().report(some_values(protocol)[0])
+    empty = protocol.aggregator().snapshot()
+    for hostile in (b"", Report(b"zzzz", good.payload), Report(good.fingerprint, b"x" * (len(good.payload) + 1))):
+        aggregator = protocol.aggregator()
+        assert aggregator.add([hostile]) == Intake(0, (0,))
+        assert aggregator.add(Reports(good.fingerprint, np.empty((0, len(good.payload)), np.uint8))) == Intake(0)
+        assert aggregator.snapshot() == empty
+    ones = Reports(good.fingerprint, np.full((1, len(good.payload)), 255, dtype=np.uint8))
+    assert protocol.aggregator().add(ones) in (Intake(1), Intake(0, (0,)))
+
+
 def test_payloads_that_no_client_makes_are_refused():
     direct = DirectEncoding(3, epsilon=1)
     rows = np.array([[0], [3], [2], [255]], dtype=np.uint8)

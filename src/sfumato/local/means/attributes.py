@@ -178,7 +178,7 @@ class SampledMeans(LocalProtocol):
 
     def _parts(self, payloads: Payloads) -> tuple[Places, Places]:
         width = width_of(len(self.attributes))
-        pairs = payloads.reshape(len(payloads) * self.sampled, -1)
+        pairs = payloads.reshape(len(payloads) * self.sampled, self.payload_bytes // self.sampled)
         shape = (len(payloads), self.sampled)
         return integers_of(pairs[:, :width]).reshape(shape), integers_of(pairs[:, width:]).reshape(shape)
 
