@@ -216,6 +216,17 @@ def test_a_damaged_file_of_parquet_is_an_error_of_the_package(tmp_path):
         list(read_reports(path))
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_column_that_is_there_twice_is_refused(ending, tmp_path):
+    path = tmp_path / f"values.{ending}"
+    if ending == "csv":
+        path.write_text("drink,drink\ntea,coffee\n", "utf-8")
+    else:
+        parquet.write_table(pa.Table.from_arrays([pa.array(["tea"])] * 2, names=["drink", "drink"]), path)
+    with pytest.raises(ParameterError, match="one column"):
+        list(read_values(path, "drink", DRINKS))
+
+
 def test_an_empty_line_of_ndjson_is_nobody(tmp_path):
     path = tmp_path / "values.ndjson"
     path.write_text('{"drink": "tea"}\n\n \n{"drink": null}\n\n', "utf-8")

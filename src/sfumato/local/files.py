@@ -7,7 +7,7 @@ Parquet. Files are read and written a block at a time.
 import csv
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
@@ -340,10 +340,10 @@ def _cells_of(column: Any) -> list[Any]:
     return cells
 
 
-def _require(columns: Iterable[str], known: Collection[str], file: Path) -> None:
+def _require(columns: Iterable[str], known: list[str], file: Path) -> None:
     for column in columns:
-        if column not in known:
-            raise ParameterError("column", column, f"must be a column of {file.name}")
+        if known.count(column) != 1:
+            raise ParameterError("column", column, f"must be the name of one column of {file.name}")
 
 
 def _write_parquet(file: Path, batches: Iterable[Reports]) -> int:
