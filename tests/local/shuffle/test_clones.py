@@ -3,6 +3,7 @@
 from math import inf
 
 import pytest
+from tests.sizes import FULL_SIZE
 
 from sfumato.errors import ParameterError
 from sfumato.local import DirectEncoding, OptimizedUnaryEncoding, shuffled_epsilon, shuffled_epsilon_closed
@@ -30,7 +31,8 @@ def test_the_published_values_of_the_closed_form(reports):
     for epsilon, expected in zip(EPSILONS, CLOSED[reports], strict=True):
         found = shuffled_epsilon_closed(epsilon, reports=reports, delta="1e-6")
         assert found == pytest.approx(expected, abs=6e-6)
-        assert shuffled_epsilon(epsilon, reports=reports, delta="1e-6") < expected
+        if FULL_SIZE or epsilon == 1:
+            assert shuffled_epsilon(epsilon, reports=reports, delta="1e-6") < expected
 
 
 @pytest.mark.parametrize(("epsilon", "reports", "least"), BINARY)
@@ -47,10 +49,9 @@ def test_a_protocol_without_a_crowd_of_its_own_has_that_of_its_epsilon():
 
 
 def test_more_reports_hide_more_and_one_hides_nothing():
+    crowds = (1, 10, 100, 1000, 10**4, 10**6, 10**8) if FULL_SIZE else (1, 10, 1000)
     for reported in (2, DirectEncoding(3, epsilon=2)):
-        found = [
-            shuffled_epsilon(reported, reports=reports, delta="1e-6") for reports in (1, 10, 100, 1000, 10**4, 10**6)
-        ]
+        found = [shuffled_epsilon(reported, reports=reports, delta="1e-6") for reports in crowds]
         assert found == sorted(found, reverse=True)
         assert found[0] == pytest.approx(2, abs=1e-5)
 
