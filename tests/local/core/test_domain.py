@@ -16,6 +16,18 @@ from sfumato.local import DirectEncoding, Domain, HadamardSketch
 DRINKS = Domain(["tea", "coffee", 7])
 
 
+class Odd:
+    """What raises, whatever is asked of it."""
+
+    __hash__ = None
+
+    def __eq__(self, other):
+        raise RuntimeError("who asks?")
+
+    def __repr__(self):
+        return "Odd()"
+
+
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -30,6 +42,7 @@ DRINKS = Domain(["tea", "coffee", 7])
         (pa.array([1, None]), [1, -1]),
         (pd.Series([1, None], dtype="Int64"), [1, -1]),
         ([True, False], [1, 0]),
+        ([np.ma.masked_array([1], mask=[True]), np.complex128(1), Odd()], [-1, -1, -1]),
     ],
     ids=str,
 )
@@ -39,6 +52,7 @@ def test_numbers_stand_for_themselves_and_nothing_is_an_error(values, expected):
 
 def test_labels_are_numbered_as_listed():
     assert DRINKS.indexes(["coffee", 7, 7.0, "7", None, nan, [1], np.int64(7)]).tolist() == [1, 2, 2, -1, -1, -1, -1, 2]
+    assert DRINKS.indexes([Odd(), np.ma.masked_array([7], mask=[True]), np.complex128(7)]).tolist() == [-1] * 3
     assert DRINKS.index(7) == 2
     assert DRINKS.values() == ("tea", "coffee", 7)
 

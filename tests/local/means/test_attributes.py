@@ -83,3 +83,11 @@ def test_means_come_back_with_errors_of_their_size():
 def test_wrong_attributes_are_refused(attributes):
     with pytest.raises(ParameterError):
         SampledMeans(attributes, epsilon=1)
+
+
+@pytest.mark.parametrize(
+    "value", [np.array(1), np.ma.masked, np.array([[0, 1]]), [0, [1]], (0, 1, 2), {1}, None], ids=repr
+)
+def test_what_is_no_row_counts_as_random_numbers(value):
+    protocol = SampledMeans({"a": (0, 1), "b": (0, 1)}, epsilon=1)
+    assert protocol.aggregator().add(protocol.client().report(value)).accepted == 1

@@ -15,6 +15,19 @@ from sfumato.local.means import numbers as module
 from sfumato.local.means.numbers import places_of
 
 
+class Odd:
+    """What is no number, and says so in its own way."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __float__(self):
+        raise self.error("who asks?")
+
+    def __repr__(self):
+        return f"Odd({self.error.__name__})"
+
+
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -27,6 +40,7 @@ from sfumato.local.means.numbers import places_of
         (pa.array([1.0, 3.0]), [1, 3]),
         ([None, nan, "1", b"1", pd.NA, pd.NaT, np.ma.masked, [1], {}, object(), Decimal("sNaN")], [9] * 11),
         (np.array([nan, 1.0]), [9, 1]),
+        ([np.ma.masked_array([1], mask=[True]), np.complex128(1), Odd(RuntimeError), Odd(OverflowError)], [9] * 4),
         (np.ma.masked_array([1, 2], mask=[True, False]), [9, 2]),
     ],
     ids=str,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.lattice import present
+from sfumato.mechanisms.lattice import is_missing, present
 from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import positive_integer, set_fields
 from sfumato.query.model.columns import unicode_text
@@ -188,14 +188,14 @@ class Domain:
         raise ParameterError("domain", "a document", requirement)
 
     def _position(self, value: Any, other: int) -> int:
-        if type(value).__name__ in {"NoneType", "NAType", "NaTType", "MaskedConstant"}:
+        if is_missing(value) or isinstance(value, np.ma.MaskedArray | complex):
             return other
-        held = value.as_py() if hasattr(value, "as_py") else value
         try:
+            held = value.as_py() if hasattr(value, "as_py") else value
             if self.labels is not None:
                 return self._numbers.get(held, other)
             is_in = not isinstance(held, str) and 0 <= held < self.size and held == int(held)
-        except (TypeError, ValueError, ArithmeticError):  # an unhashable value, a text, NaN or an infinity
+        except Exception:  # noqa: BLE001 # whatever a value raises: an error would tell that this value is odd
             return other
         return int(held) if is_in else other
 

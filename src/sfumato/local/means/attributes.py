@@ -174,6 +174,7 @@ class SampledMeans(LocalProtocol):
         if isinstance(value, Mapping):
             return tuple(value.get(name) for name in names)
         is_row = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+        is_row = is_row and getattr(value, "ndim", 1) == 1
         return tuple(value) if is_row and len(value) == len(names) else (None,) * len(names)
 
     def _parts(self, payloads: Payloads) -> tuple[Places, Places]:

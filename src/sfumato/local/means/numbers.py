@@ -159,13 +159,15 @@ def _check_floats(low: Fraction, high: Fraction, steps: int) -> None:
 
 def number_of(value: Any) -> float:
     """A number as a float, and NaN for what is none."""
-    if is_missing(value) or isinstance(value, str | bytes):
+    if is_missing(value) or isinstance(value, str | bytes | complex | np.ma.MaskedArray):
         return nan
     try:
-        return float(value.as_py() if hasattr(value, "as_py") else value)
-    except OverflowError:
-        return inf if value > 0 else -inf
-    except (TypeError, ValueError, ArithmeticError):
+        held = value.as_py() if hasattr(value, "as_py") else value
+        try:
+            return float(held)
+        except OverflowError:
+            return inf if held > 0 else -inf
+    except Exception:  # noqa: BLE001 # whatever a value raises: an error would tell that this value is odd
         return nan
 
 
