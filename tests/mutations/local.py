@@ -639,4 +639,15 @@ MUTANTS = (
         ),
         tests=("tests/local/rappor/test_association.py",),
     ),
+    Mutant(
+        name="numbers of a crowd count as the largest of their step",
+        edits=(
+            (
+                "local/shuffle/crowds.py",
+                "total = (start + low + more + least)",
+                "total = (start + high + more + least)",
+            ),
+        ),
+        tests=("tests/local/shuffle/test_crowds.py",),
+    ),
 )

@@ -11,6 +11,7 @@ import pytest
 
 from sfumato.local import DirectEncoding
 from sfumato.local.core.odds import odds
+from sfumato.local.shuffle import crowds
 from sfumato.local.shuffle.crowds import binomial_masses, crowd_epsilon, crowd_of, dominating_event
 
 SHARES = (0, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 0.95, 0.999)
@@ -173,3 +174,20 @@ def test_the_masses_of_binomials_are_right_to_far_less_than_is_taken_off(trials,
             count = first + at
             exact = mpmath.binomial(trials, count) * share**count * (1 - share) ** (trials - count)
             assert abs(masses[at] / exact - 1) < 2e-11
+
+
+@pytest.mark.parametrize("reported", [2, DirectEncoding(3, epsilon=2), DirectEncoding(10, epsilon=2)], ids=str)
+def test_coarser_steps_are_further_above_and_never_below(reported, monkeypatch):
+    """Steps of large crowds, forced on small ones: several numbers of people count as one."""
+    crowd = crowd_of(reported, reports=40)
+    exact = theorem(2, 40) if reported == 2 else blanket(reported, 40)
+    before = None
+    for steps in (100, 6, 2, 1):
+        for name in ("_ROWS", "_FEWER_ROWS", "_COLUMNS"):
+            monkeypatch.setattr(crowds, name, steps)
+        stated = of_event(dominating_event(crowd))
+        bounds = [float(above(stated, Fraction(exp(share * 2)))) for share in SHARES]
+        assert all(above(exact, exp(share * 2)) <= bound + 1e-12 for share, bound in zip(SHARES, bounds, strict=True))
+        assert before is None or all(bound >= finer - 1e-9 for bound, finer in zip(bounds, before, strict=True))
+        before = bounds
+    assert sum(before) > 1.02 * sum(above(exact, exp(share * 2)) for share in SHARES)
