@@ -188,7 +188,7 @@ class HitterAggregator(Aggregator[PrefixSearch]):
     """Counts of each group, and the texts that most people hold.
 
     Example:
-        >>> search = PrefixSearch(length=2, epsilon=8, top=4)
+        >>> search = PrefixSearch(length=2, epsilon=4, top=4)
         >>> collected = search.aggregator()
         >>> collected.add(search.client().report_many(["ab"] * 6000 + ["xy"] * 4000)).accepted
         10000

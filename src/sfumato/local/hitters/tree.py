@@ -165,11 +165,11 @@ class TreeAggregator(Aggregator[TreeSearch]):
     """Counts of each length, and the texts that many people hold.
 
     Example:
-        >>> search = TreeSearch(length=2, epsilon=8)
+        >>> search = TreeSearch(length=2, epsilon=4)
         >>> collected = search.aggregator()
         >>> collected.add(search.client().report_many(["ab"] * 12000 + ["xy"] * 8000)).accepted
         20000
-        >>> collected.estimate().values
+        >>> collected.estimate(significance=1e-6).values
         ('ab', 'xy')
     """
 

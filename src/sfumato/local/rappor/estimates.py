@@ -82,9 +82,9 @@ class RapporAggregator(Aggregator[Rappor]):
     Example:
         >>> homepages = Rappor(bits=32, hashes=1, cohorts=8, f="0.25", p="0.25", q="0.75")
         >>> collected = homepages.aggregator()
-        >>> collected.add(homepages.client().report_many(["a.org"] * 9000 + ["b.org"] * 1000)).accepted
+        >>> collected.add(homepages.client().report_many(["a.org"] * 7000 + ["b.org"] * 3000)).accepted
         10000
-        >>> collected.estimate(["a.org", "b.org", "c.org"]).detected
+        >>> collected.estimate(["a.org", "b.org", "c.org"], significance=1e-6).detected
         ('a.org', 'b.org')
     """
 
