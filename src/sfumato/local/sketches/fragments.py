@@ -209,7 +209,7 @@ class PuzzleAggregator(Aggregator[FragmentPuzzle]):
         >>> collected = puzzle.aggregator()
         >>> collected.add(puzzle.client().report_many(["abba"] * 3000)).accepted
         3000
-        >>> collected.estimate().values
+        >>> collected.estimate(significance=1e-9).values
         ('abba',)
     """
 
