@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from tests.cli.commands import refusal, run
 
@@ -16,6 +17,7 @@ from sfumato.local import (
     load_protocol,
     save_protocol,
 )
+from sfumato.local.hitters.tree import TreeAggregator
 
 DRINKS = 'tea,"black, sweet",none'
 ORACLE = DirectEncoding(["tea", "coffee", "water"], epsilon=20)
@@ -146,7 +148,8 @@ def test_reports_are_shuffled_apart_from_their_collector():
     ).stdout  # fmt: skip
 
 
-def test_a_search_that_finds_nothing_says_so(folder):
+def test_a_search_that_finds_nothing_says_so(folder, monkeypatch):
+    monkeypatch.setattr(TreeAggregator, "_found", lambda _: np.empty(0, dtype=np.int64))
     save_protocol(TreeSearch(2, epsilon="0.01"), "survey.json")
     assert "reports counted: 40" in collect("reports.csv").stdout
     result = run("local", "decode", "survey.json", "counts.bin")

@@ -67,7 +67,7 @@ def test_of_nobody_nothing_is_found():
     puzzle = FragmentPuzzle("abc", length=4, epsilon=1, hashes=4, width=64)
     aggregator = puzzle.aggregator()
     aggregator.add(puzzle.client().report_many([None] * 10))
-    assert len(aggregator.estimate()) <= 1
+    assert len(aggregator.estimate(significance=1e-6)) <= 1
     with pytest.raises(ParameterError, match="reports"):
         puzzle.aggregator().estimate()
 
