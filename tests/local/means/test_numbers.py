@@ -38,7 +38,7 @@ class Odd:
         (np.array([-7, 2], dtype=np.int8), [0, 2]),
         ([True, False, Decimal("2.2"), Fraction(7, 2)], [1, 0, 2, 4]),
         (pa.array([1.0, 3.0]), [1, 3]),
-        ([None, nan, "1", b"1", pd.NA, pd.NaT, np.ma.masked, [1], {}, object(), Decimal("sNaN")], [9] * 11),
+        ([None, nan, "1", b"1", pd.NA, pd.NaT, np.ma.masked, [1], {}, Odd(TypeError), Decimal("sNaN")], [9] * 11),
         (np.array([nan, 1.0]), [9, 1]),
         ([np.ma.masked_array([1], mask=[True]), np.complex128(1), Odd(RuntimeError), Odd(OverflowError)], [9] * 4),
         (np.ma.masked_array([1, 2], mask=[True, False]), [9, 2]),
