@@ -137,6 +137,9 @@ REQUESTS = [
 
 def test_77_every_request_leaves_one_act(beside):
     """Catalogue 77: whether it is done, refused, fails, or is none of the interface."""
+    report = bytes(PROTOCOLS["drinks"].client().report("tea"))
+    with beside.client("cem") as cem:  # without a report there is no estimate
+        assert cem.post("/collections/drinks/reports", content=report, headers=BATCH).json()["accepted"] == 1
     for person, method, path, options, action, outcome in REQUESTS:
         before = len(beside.acts())
         with beside.client(person) as client:
