@@ -256,9 +256,4 @@ MUTANTS = (
         "sketches/test_fragments.py::test_intervals_include_what_columns_share",
         ("sketches/fragments.py", "extra_variance=shared)", "extra_variance=0.0)"),
     ),
-    bug(
-        "an interval forgets that some of the people were asked",
-        "hitters/test_prefixes.py::test_the_interval_says_that_a_random_part_of_the_people_was_asked",
-        ("frequency/estimates.py", "spread / (asked * (p - q) ** 2) + drawn", "spread / (asked * (p - q) ** 2)"),
-    ),
 )
