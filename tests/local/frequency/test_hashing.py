@@ -84,6 +84,12 @@ def test_another_pool_is_refused(pool):
         PooledHashing(10, epsilon=1, pool=pool)
 
 
+def test_a_pool_whose_counters_fill_the_memory_is_refused():
+    assert PooledHashing(10, epsilon=100).cells == 1 << 24
+    with pytest.raises(ParameterError, match="pool.* must be at most 4,096 at this ε"):
+        PooledHashing(10, epsilon=100, pool=4_097)
+
+
 def test_a_pool_counts_what_its_functions_say():
     oracle = PooledHashing(20, epsilon=1, pool=7)
     reports = oracle.client().report_many(np.arange(2000) % 20)

@@ -118,3 +118,9 @@ def test_payloads_of_no_group_are_refused():
 def test_wrong_parameters_are_refused_by_name(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         PrefixSearch(**({"length": 4, "epsilon": 1} | wrong))
+
+
+def test_a_pool_whose_counters_fill_the_memory_is_refused():
+    with pytest.raises(ParameterError, match=r"pool.* must be at most 1,4\d\d,"):
+        PrefixSearch(8, epsilon=8)
+    assert PrefixSearch(8, epsilon=8, pool=1_400).cells < 1 << 26

@@ -26,6 +26,7 @@ from sfumato.privacy.events import FiniteEvent
 _MOST_CELLS: Final = 1 << 12
 _SHORT_DOMAIN: Final = 1 << 16
 _LARGEST_POOL: Final = 1 << 16
+_LARGEST_TABLE: Final = 1 << 24
 _LISTED: Final = 1 << 20
 _AT_A_TIME: Final = 1 << 16
 
@@ -221,7 +222,7 @@ class PooledHashing(CellEncoding):
     Args:
         domain: At most 2^31 values, or all texts of at most 32 bits.
         epsilon: From 10^−6 to 100.
-        pool: How many functions there are, from 2 to 2^16.
+        pool: How many functions there are, from 2 to 2^16; with their cells at most 2^24 counters.
 
     Example:
         >>> oracle = PooledHashing(1024, epsilon=1)
@@ -241,6 +242,10 @@ class PooledHashing(CellEncoding):
         if positive_integer(pool, "pool", most=_LARGEST_POOL) == 1:
             raise ParameterError("pool", 1, "must be at least 2")
         set_fields(self, pool=pool)
+        if self.cells > _LARGEST_TABLE:
+            most = _LARGEST_TABLE // self.family.cells
+            requirement = f"must be at most {most:,} at this ε: each function has {self.family.cells:,} counters"
+            raise ParameterError("pool", pool, requirement)
         if (self.domain.hash_bits or 0) > self.family.hash_bits:
             raise ParameterError("domain", f"{self.domain.hash_bits} bits", "must be texts of at most 32 bits")
 

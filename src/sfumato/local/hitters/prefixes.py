@@ -32,6 +32,7 @@ _LARGEST_STEP: Final = 8
 _LARGEST_TOP: Final = 1024
 _LONGEST: Final = 64
 _HASH_BITS: Final = 32
+_MOST_COUNTERS: Final = 1 << 26
 
 Words: TypeAlias = NDArray[np.uint64]
 
@@ -62,7 +63,7 @@ class PrefixSearch(LocalProtocol):
         epsilon: From 10^−6 to 100.
         top: How many prefixes go on from one group to the next, from 2 to 1024, and how many texts are found.
         step: By how many bits prefixes grow, from 1 to 8.
-        pool: How many hash functions there are; see `PooledHashing`.
+        pool: How many hash functions there are; see `PooledHashing`. All groups together have at most 2^26 counters.
 
     Raises:
         ParameterError: A parameter is out of range.
@@ -95,6 +96,9 @@ class PrefixSearch(LocalProtocol):
             step=positive_integer(step, "step", most=_LARGEST_STEP),
             pool=self._hashing_of(epsilon, pool).pool,
         )
+        if self.cells > _MOST_COUNTERS:
+            most = pool * _MOST_COUNTERS // self.cells
+            raise ParameterError("pool", pool, f"must be at most {most:,}, as all groups have {self.cells:,} counters")
 
     @property
     def lengths(self) -> tuple[int, ...]:
