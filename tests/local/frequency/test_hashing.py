@@ -86,7 +86,7 @@ def test_another_pool_is_refused(pool):
 
 def test_a_pool_whose_counters_fill_the_memory_is_refused():
     assert PooledHashing(10, epsilon=100).cells == 1 << 24
-    with pytest.raises(ParameterError, match="pool.* must be at most 4,096 at this ε"):
+    with pytest.raises(ParameterError, match=r"pool.* must be at most 4,096 at this ε"):
         PooledHashing(10, epsilon=100, pool=4_097)
 
 
