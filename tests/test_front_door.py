@@ -83,6 +83,7 @@ def calls():
     column = {"x": sf.integer(0, 9), "y": sf.integer(0, 9), "who": sf.text()}
     people = sf.Table(name="people", columns=column, unit=sf.UnitColumn("who"), limits=sf.Limits(max_rows_per_unit=1))
     handle = sf.constant(1)
+    noise = sf.mechanisms.DistributedLaplace(parties=5, l1_sensitivity=1, epsilon=20, max_dropouts=2)
     return {
         "sf.Limits": call(max_rows_per_unit=1, max_groups_per_unit=1, max_rows_per_group_per_unit=1),
         "sf.SourceFacts": call(source="people.csv"),
@@ -124,6 +125,7 @@ def calls():
         "sf.local.HybridMean": call(low=0, high=1, epsilon=1, steps=3),
         "sf.local.PiecewiseMean": call(low=0, high=1, epsilon=1, steps=3),
         "sf.local.SquareWave": call(low=0, high=1, epsilon=1, steps=3),
+        "sf.local.Party": call(sf.local.PartySum(noise, low=0, high=9), number=0, session=bytes(16)),
         "sf.local.Reports": call(b"abcd", np.zeros((1, 1), dtype=np.uint8)),
         "sf.local.load_protocol": call("survey.json"),
         "sf.local.save_protocol": call(sf.local.DirectEncoding(3, epsilon=1), "survey.json"),
@@ -169,7 +171,8 @@ MADE_BY_THE_PACKAGE = {
     "sf.local.DistributionEstimate", "sf.local.FrequencyAggregator",
     "sf.local.FrequencyEstimates", "sf.local.FrequencyOracle", "sf.local.Intake", "sf.local.LocalClient",
     "sf.local.LocalProtocol", "sf.local.MeanEstimate", "sf.local.OracleChoice", "sf.local.PoisoningGain",
-    "sf.local.ProjectedFrequencies", "sf.local.SampledEstimates", "sf.local.ShuffledReports",
+    "sf.local.PartyEstimate", "sf.local.ProjectedFrequencies", "sf.local.PublicKeys", "sf.local.Revealed",
+    "sf.local.SampledEstimates", "sf.local.ShuffledReports",
     "sf.datasets.HospitalAndVoters", "sf.datasets.SearchLog", "sf.mechanisms.SmoothedValue",
     "sf.mechanisms.SparseVectorSession", "sf.mechanisms.StableValue", "sf.mechanisms.SurveyEstimate",
     "sf.mechanisms.TopK",

@@ -169,7 +169,7 @@ def polya_difference_half_width(shape: Fraction, scale: Fraction, confidence: Nu
     failure = failure_probability(confidence)
     if Fraction(1, 20) <= scale <= _SUMMED_SCALE and shape <= _SUMMED_SHAPE and failure >= _SUMMED_FAILURE:
         return _summed_half_width(shape, scale, failure)
-    allowed = math.log(2 / failure)
+    allowed = math.log(2 * failure.denominator) - math.log(failure.numerator)  # a small one is no float
     rate = float(1 / scale)
     spread = 2 * math.log(-math.expm1(-rate))
 

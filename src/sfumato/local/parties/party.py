@@ -54,7 +54,7 @@ class Party:
     """
 
     def __init__(self, protocol: PartySum, number: int, session: bytes) -> None:
-        self.protocol: Final = protocol
+        self.protocol: Final = of_kind(protocol, "protocol", PartySum, "a PartySum")
         self.number: Final = whole(number, "number", most=protocol.parties - 1)
         self._session: Final = SumSession(protocol, session)
         self._sealing: Final = private_key()

@@ -70,6 +70,7 @@ class SecureSum:
     )
 
     def __init__(self, protocol: PartySum) -> None:
+        of_kind(protocol, "protocol", PartySum, "a PartySum")
         missing = protocol.parties - protocol.least_shares
         if protocol.parties <= 2 * missing + protocol.max_colluders:
             requirement = "must be smaller: with n > 2d + c nobody can gather both secrets of a party"

@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.local.parties.party_sum import PartyEstimate, PartySum, Ring
-from sfumato.numeric.arguments import whole
+from sfumato.numeric.arguments import of_kind, whole
 from sfumato.numeric.rationals import Number
 
 
@@ -35,7 +35,7 @@ class TrustedSum:
     trust: Final = "Whoever runs the adder sees each share, and is trusted to forget it and to publish one sum alone."
 
     def __init__(self, protocol: PartySum) -> None:
-        self.protocol: Final = protocol
+        self.protocol: Final = of_kind(protocol, "protocol", PartySum, "a PartySum")
         self._total: Ring = np.zeros(protocol.numbers, dtype=np.uint64)
         self._senders: set[int] = set()
         self._is_open = True

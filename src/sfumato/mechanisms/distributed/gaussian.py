@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp
+from typing import Final
 
 from sfumato.accounting.gaussian.shares import share_stddev, spread_up
 from sfumato.mechanisms.base import stated_for_vectors, stated_numbers
@@ -14,8 +15,10 @@ from sfumato.numeric.distributions import (
     discrete_gaussian_variance,
     failure_probability,
 )
-from sfumato.numeric.rationals import Number, nonnegative, positive, set_fields, sqrt_up
+from sfumato.numeric.rationals import Number, nonnegative, positive, positive_integer, set_fields, sqrt_up
 from sfumato.privacy.events import PureEvent, ZCDPEvent
+
+_MOST_PARTIES: Final = 1 << 31
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -41,7 +44,7 @@ class DistributedGaussian(DistributedNoise):
     ===================================  ================================  =============  ===========
 
     Args:
-        parties: n, 1 or more.
+        parties: n, from 1 to 2^31.
         l2_sensitivity: The most by which one unit changes the exact vector of sums in L2, 0 or more.
         rho: The ρ of one release, above 0; accountants turn it into (ε, δ).
         l0_sensitivity: The most sums of a vector that one unit changes; must be stated for vectors.
@@ -81,7 +84,7 @@ class DistributedGaussian(DistributedNoise):
     ) -> None:
         set_fields(
             self,
-            parties=parties,
+            parties=positive_integer(parties, "parties", most=_MOST_PARTIES),
             l2_sensitivity=nonnegative(l2_sensitivity, "l2_sensitivity"),
             rho=nonnegative(rho, "rho"),
             l0_sensitivity=stated_numbers(l0_sensitivity),
