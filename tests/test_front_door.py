@@ -173,7 +173,7 @@ MADE_BY_THE_PACKAGE = {
     "sf.local.LocalProtocol", "sf.local.MeanEstimate", "sf.local.OracleChoice", "sf.local.PoisoningGain",
     "sf.local.PartyEstimate", "sf.local.ProjectedFrequencies", "sf.local.PublicKeys", "sf.local.Revealed",
     "sf.local.SampledEstimates", "sf.local.ShuffledReports",
-    "sf.datasets.HospitalAndVoters", "sf.datasets.SearchLog", "sf.mechanisms.SmoothedValue",
+    "sf.datasets.City", "sf.datasets.HospitalAndVoters", "sf.datasets.SearchLog", "sf.mechanisms.SmoothedValue",
     "sf.mechanisms.SparseVectorSession", "sf.mechanisms.StableValue", "sf.mechanisms.SurveyEstimate",
     "sf.mechanisms.TopK",
 }  # fmt: skip

@@ -8,14 +8,17 @@ from sfumato.datasets.adult import ADULT_NAMES, adult_or_people, load_adult
 from sfumato.datasets.census import people
 from sfumato.datasets.pseudonyms import SearchLog, ratings, search_log, traces
 from sfumato.datasets.small import SYMPTOMS, company, diseases, medical_table, survey, symptoms, votes
+from sfumato.datasets.traces import City, city
 from sfumato.datasets.voters import HospitalAndVoters, hospital_and_voters
 
 __all__ = [
     "ADULT_NAMES",
     "SYMPTOMS",
+    "City",
     "HospitalAndVoters",
     "SearchLog",
     "adult_or_people",
+    "city",
     "company",
     "diseases",
     "hospital_and_voters",
