@@ -128,7 +128,8 @@ class _Streets:
     @property
     def lengths(self) -> Floats:
         east, north = (self.places[self.ends[:, 1]] - self.places[self.ends[:, 0]]).T
-        return np.sqrt(east * east + north * north)
+        found: Floats = np.sqrt(east * east + north * north)
+        return found
 
     def feature(self, segment: int) -> dict[str, Any]:
         """One segment as GeoJSON has it."""
@@ -225,7 +226,8 @@ def _passages(streets: _Streets, trips: _Trips, *, seed: int) -> _Passages:
     number = np.full((len(streets.places), len(streets.places)), -1, dtype=np.int64)
     number[tuple(streets.ends.T)] = number[tuple(streets.ends.T[::-1])] = np.arange(len(cost))
     before = _crossing_before(number, cost)
-    place, steps = trips.target, []
+    steps: list[tuple[Whole, NDArray[np.bool_]]] = []
+    place = trips.target
     while not steps or (place != trips.origin).any():
         previous = np.where(place == trips.origin, place, before[trips.origin, place])
         steps.append((number[previous, place], streets.ends[number[previous, place], 1] == place))
