@@ -30,7 +30,7 @@ import sfumato as sf
 from sfumato.errors import SfumatoError
 from sfumato.privacy import events
 
-PACKAGES = ("accounting", "attacks", "audit", "datasets", "local", "mechanisms", "plots")
+PACKAGES = ("accounting", "attacks", "audit", "datasets", "geo", "local", "mechanisms", "plots")
 PRIVACY = ("budgets", "events", "guarantees", "neighbors", "secret")
 NOBODY = "sfk_none"
 """A key that no server accepts."""
@@ -174,6 +174,7 @@ MADE_BY_THE_PACKAGE = {
     "sf.local.PartyEstimate", "sf.local.ProjectedFrequencies", "sf.local.PublicKeys", "sf.local.Revealed",
     "sf.local.SampledEstimates", "sf.local.ShuffledReports",
     "sf.datasets.City", "sf.datasets.HospitalAndVoters", "sf.datasets.SearchLog", "sf.mechanisms.SmoothedValue",
+    "sf.geo.Stretch",
     "sf.mechanisms.SparseVectorSession", "sf.mechanisms.StableValue", "sf.mechanisms.SurveyEstimate",
     "sf.mechanisms.TopK",
 }  # fmt: skip

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato import accounting, attacks, audit, datasets, errors, local, mechanisms, plots, privacy
+    from sfumato import accounting, attacks, audit, datasets, errors, geo, local, mechanisms, plots, privacy
     from sfumato.client.asynchronous import connect_async
     from sfumato.client.session import connect
     from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
@@ -113,7 +113,7 @@ _HOMES = {
     "when": "query.handles.columns",
 }
 _PACKAGES = frozenset(
-    {"accounting", "attacks", "audit", "datasets", "errors", "local", "mechanisms", "plots", "privacy"}
+    {"accounting", "attacks", "audit", "datasets", "errors", "geo", "local", "mechanisms", "plots", "privacy"}
 )
 _OTHER_NAMES = {"open": "open_session"}
 
@@ -165,6 +165,7 @@ __all__ = [
     "datasets",
     "date",
     "errors",
+    "geo",
     "greatest",
     "histogram",
     "integer",

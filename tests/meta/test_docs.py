@@ -31,7 +31,9 @@ LOCAL = ROOT / "docs" / "reference" / "local.md"
 MECHANISMS = ROOT / "docs" / "reference" / "mechanisms.md"
 SQL = ROOT / "docs" / "reference" / "sql.md"
 IMAGES = ROOT / "docs" / "images"
-PROVED_PACKAGES = ("mechanisms", "noise", "accounting", "query", "engines", "ledger", "session", "audit", "local")
+PROVED_PACKAGES = (
+    "mechanisms", "noise", "accounting", "query", "engines", "ledger", "session", "audit", "local", "geo",
+)  # fmt: skip
 
 
 def cited():
