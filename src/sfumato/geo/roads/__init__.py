@@ -1,0 +1,1 @@
+"""Roads: small graphs of segments, matching of points to them, and passages."""
