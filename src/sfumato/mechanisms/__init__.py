@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.additive.staircase import Staircase
     from sfumato.mechanisms.additive.truncated_laplace import TruncatedLaplace
     from sfumato.mechanisms.base import AdditiveMechanism, Mechanism
+    from sfumato.mechanisms.continual.base import RunningCounter
+    from sfumato.mechanisms.continual.binary_tree import BinaryTree
+    from sfumato.mechanisms.continual.contribution import Contribution
+    from sfumato.mechanisms.continual.participation import Participation
+    from sfumato.mechanisms.continual.sums import DecayingSum, RunningTotal, SlidingWindow
     from sfumato.mechanisms.distributed.gaussian import DistributedGaussian
     from sfumato.mechanisms.distributed.laplace import DistributedLaplace
     from sfumato.mechanisms.distributed.skellam import DistributedSkellam
@@ -47,7 +52,10 @@ if TYPE_CHECKING:
 _HOMES = {
     "AdditiveMechanism": "base",
     "BetaBernoulli": "posterior.models",
+    "BinaryTree": "continual.binary_tree",
     "CellSensitivity": "workloads.sensitivity",
+    "Contribution": "continual.contribution",
+    "DecayingSum": "continual.sums",
     "DistributedGaussian": "distributed.gaussian",
     "DistributedLaplace": "distributed.laplace",
     "DistributedSkellam": "distributed.skellam",
@@ -68,6 +76,7 @@ _HOMES = {
     "Mechanism": "base",
     "NoisyMax": "selection.noisy_max",
     "NoisyTopK": "selection.noisy_top_k",
+    "Participation": "continual.participation",
     "PermuteAndFlip": "selection.permute_and_flip",
     "PosteriorModel": "posterior.models",
     "PosteriorSampling": "posterior.sampling",
@@ -76,6 +85,9 @@ _HOMES = {
     "QuantileEnd": "quantiles.quantile",
     "Quantiles": "quantiles.quantiles",
     "RandomizedResponse": "response.randomized_response",
+    "RunningCounter": "continual.base",
+    "RunningTotal": "continual.sums",
+    "SlidingWindow": "continual.sums",
     "SmoothMedian": "stable.smooth_median",
     "SmoothSensitivity": "stable.smooth_sensitivity",
     "SmoothedValue": "stable.smooth_sensitivity",
@@ -101,7 +113,10 @@ _HOMES = {
 __all__ = [
     "AdditiveMechanism",
     "BetaBernoulli",
+    "BinaryTree",
     "CellSensitivity",
+    "Contribution",
+    "DecayingSum",
     "DistributedGaussian",
     "DistributedLaplace",
     "DistributedSkellam",
@@ -122,6 +137,7 @@ __all__ = [
     "Mechanism",
     "NoisyMax",
     "NoisyTopK",
+    "Participation",
     "PermuteAndFlip",
     "PosteriorModel",
     "PosteriorSampling",
@@ -130,6 +146,9 @@ __all__ = [
     "QuantileEnd",
     "Quantiles",
     "RandomizedResponse",
+    "RunningCounter",
+    "RunningTotal",
+    "SlidingWindow",
     "SmoothMedian",
     "SmoothSensitivity",
     "SmoothedValue",

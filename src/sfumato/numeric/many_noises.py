@@ -120,6 +120,27 @@ def half_width_of_equals(noise: IntegerNoise, number: int, failure: Fraction) ->
     return _half_width(list(_parts(noise, np.array([1.0]), 1.0, number)), failure, is_quick=True)
 
 
+def half_width_of_repeated(parts: Sequence[tuple[IntegerNoise, Floats, Floats]], failure: Fraction) -> float:
+    """What a sum of very many noises with few different weights passes with at most the probability `failure`.
+
+    Args:
+        parts: A distribution, the sizes of its weights, and how often each stands.
+        failure: Between 0 and 1.
+
+    Example:
+        >>> counts = (IntegerNoise("laplace", Fraction(1)), np.array([0.5, 1.0]), np.array([1e6, 100.0]))
+        >>> round(half_width_of_repeated([counts], Fraction(1, 20)))
+        1386
+    """
+    ordered = [(noise, *_descending(sizes, times)) for noise, sizes, times in parts]
+    return _half_width([_Part(*part) for part in ordered if len(part[1])], failure, is_quick=True)
+
+
+def _descending(sizes: Floats, times: Floats) -> tuple[Floats, Floats]:
+    different, places = np.unique(sizes, return_inverse=True)
+    return different[::-1], np.bincount(places, weights=times).astype(np.float64)[::-1]
+
+
 def _parts(noise: IntegerNoise, steps: Floats, unit: float, number: int = 1) -> Iterator[_Part]:
     """The part of some weights in units; none if all round to 0, or the noise is 0."""
     sizes, times = np.unique(np.rint(steps), return_counts=True)

@@ -1,0 +1,32 @@
+"""Every counter, small enough that all of its ticks can be looked at."""
+
+import numpy as np
+
+from sfumato.mechanisms import BinaryTree, Contribution, Participation, SlidingWindow
+from sfumato.privacy.neighbors import REPLACE_ONE
+
+HORIZON = 24
+TWICE = Participation(most=2, separation=5)
+
+COUNTERS = {
+    "tree": BinaryTree(horizon=HORIZON, epsilon=1),
+    "tree of Gaussians": BinaryTree(horizon=HORIZON, rho="0.5"),
+    "online tree": BinaryTree(horizon=HORIZON, epsilon=1, online=True),
+    "online tree of Gaussians": BinaryTree(horizon=HORIZON, rho="0.1", online=True, participation=TWICE),
+    "windows of a tree": BinaryTree(horizon=HORIZON, rho="0.5", sums=SlidingWindow(5)),
+    "windows of an online tree": BinaryTree(horizon=HORIZON, epsilon=2, sums=SlidingWindow(7), online=True),
+    "tree of keys": BinaryTree(horizon=HORIZON, rho=1, contribution=Contribution.one_of(REPLACE_ONE)),
+}
+"""Each by what it is."""
+
+
+def exact_sums(sums, increments):
+    """What a counter would release without noise, in floats."""
+    found, total = [], 0.0
+    factor, width = getattr(sums, "factor", 1), getattr(sums, "width", None)
+    for tick, added in enumerate(increments):
+        total = float(factor) * total + float(added)
+        if width and tick >= width:
+            total -= float(increments[tick - width])
+        found.append(total)
+    return np.array(found)

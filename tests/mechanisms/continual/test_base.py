@@ -1,0 +1,147 @@
+"""What every counter does: unbiased sums with the stated error, tick by tick or in blocks, saved and restored."""
+
+import copy
+import os
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from tests.mechanisms.continual.counters import COUNTERS, HORIZON, exact_sums
+
+from sfumato.accounting import BasicAccountant, ZCDPAccountant
+from sfumato.errors import ParameterError
+from sfumato.mechanisms import BinaryTree
+from sfumato.privacy.secret import Secret
+
+EVERY = pytest.mark.parametrize("name", sorted(COUNTERS))
+COPIES = 20_000  # the relative error of a standard deviation is below 0.8%, also of one Laplace noise
+STREAM = [3, 0, 0, 7, -2, 10**9, *range(HORIZON - 6)]
+
+
+@EVERY
+def test_the_stddev_is_as_stated_at_every_tick_and_the_sums_are_right(name):
+    """5% are six standard deviations and more: a right counter fails once in a hundred million runs."""
+    mechanism = COUNTERS[name]
+    running = mechanism.start(COPIES)
+    increments = np.tile(np.array(STREAM)[:, None], (1, COPIES))
+    parts = np.split(increments, [1, 2, 9])
+    noise = (
+        np.concatenate([running.release_block(part) for part in parts]) - exact_sums(mechanism.sums, STREAM)[:, None]
+    )
+    for step in (1, 2, 7, HORIZON // 2, HORIZON - 1, HORIZON):
+        stddev = mechanism.stddev(step)
+        assert noise[step - 1].std() == pytest.approx(stddev, rel=0.05)
+        assert abs(noise[step - 1].mean()) < 6 * stddev / COPIES**0.5 + 0.01
+        assert np.mean(np.abs(noise[step - 1]) > mechanism.half_width(step)) < 0.06
+    assert max(mechanism.stddev(step) for step in range(1, HORIZON + 1)) == pytest.approx(mechanism.largest_stddev)
+
+
+@EVERY
+def test_neighbouring_ticks_are_correlated_as_their_sums_are(name):
+    """Fresh noise at each tick would make the difference of two sums as noisy as both together."""
+    mechanism = COUNTERS[name]
+    released = mechanism.start(COPIES).release_block(np.zeros((HORIZON, COPIES), dtype=int))
+    apart = (released[14] - released[12]).std()
+    assert apart < (mechanism.stddev(15) ** 2 + mechanism.stddev(13) ** 2) ** 0.5 * 0.97
+
+
+@EVERY
+def test_one_after_the_other_is_as_a_block(name):
+    running = COUNTERS[name].start(COPIES // 10)
+    zeros = [0] * (COPIES // 10)
+    noise = np.array([running.release(zeros) for _ in range(HORIZON)])
+    for step in (1, 8, 15, HORIZON):
+        assert noise[step - 1].std() == pytest.approx(COUNTERS[name].stddev(step), rel=0.15)
+
+
+@EVERY
+def test_a_restored_counter_goes_on_with_its_noise(name):
+    """What is not known yet is the noise of the ticks to come; what was known stays: all sums but for that agree."""
+    mechanism = COUNTERS[name]
+    running = mechanism.start(500)
+    before = running.release_block(np.zeros((15, 500), dtype=int))[-1]
+    saved = running.saved()
+    again = mechanism.restored(saved)
+    assert (again.step, again.numbers, again.saved(), repr(again)) == (15, 500, saved, repr(running))
+    first, second = (counter.release_block(np.zeros((1, 500), dtype=int))[0] for counter in (running, again))
+    fresh = (first - second).std()
+    assert 0 < fresh < 2**0.5 * (mechanism.stddev(16) * 1.2)
+    assert (first - before).std() < 2 * max(mechanism.stddev(16), mechanism.stddev(15))
+    assert running.saved() != again.saved()
+
+
+@EVERY
+def test_the_event_costs_what_was_asked(name):
+    mechanism = COUNTERS[name]
+    if mechanism.epsilon is not None:
+        cost = BasicAccountant().compose(mechanism.event).epsilon(0)
+        assert Fraction(cost) <= mechanism.epsilon < Fraction(cost) * Fraction("1.001")
+        assert mechanism.guarantee.epsilon == mechanism.epsilon
+    else:
+        cost = ZCDPAccountant().compose(mechanism.event).rho
+        assert cost <= mechanism.rho < cost * Fraction("1.001")
+        assert mechanism.guarantee.rho == mechanism.rho
+
+
+@EVERY
+def test_values_of_any_size_are_exact_and_a_secret_is_opened(name):
+    mechanism = COUNTERS[name]
+    huge = [2**70, -(2**70), 2**62, 5, None, 2**100] + [0] * (HORIZON - 6)
+    released = mechanism.start().release_block(Secret(huge))
+    plain = [value or 0 for value in huge]
+    width = getattr(mechanism.sums, "width", HORIZON)
+    for step in range(1, HORIZON + 1):
+        if not hasattr(mechanism.sums, "factor"):
+            assert abs(released[step - 1] - sum(plain[max(0, step - width) : step])) < 40 * mechanism.largest_stddev
+
+
+@EVERY
+def test_the_memory_is_about_what_is_stated(name):
+    mechanism = COUNTERS[name]
+    running = mechanism.start(1000)
+    running.release_block(np.zeros((HORIZON, 1000), dtype=int))
+    assert len(running.saved()) < 8 * 1000 * (mechanism.memory + 35) + 2000
+
+
+def test_shapes_and_the_horizon_are_refused_before_anything_is_drawn():
+    mechanism = BinaryTree(horizon=4, epsilon=1)
+    running = mechanism.start(2)
+    for wrong in ([1], [1, 2, 3], 1, [0.5, 1]):
+        with pytest.raises(ParameterError):
+            running.release(wrong)
+    with pytest.raises(ParameterError, match="ends at tick 4"):
+        running.release_block(np.zeros((5, 2), dtype=int))
+    assert running.step == 0
+    assert running.release_block(np.zeros((0, 2), dtype=int)).shape == (0, 2)
+    assert running.release_block([[1, 2]] * 4).shape == (4, 2)
+    with pytest.raises(ParameterError):
+        running.release([0, 0])
+    for step in (0, 5, 1.0):
+        with pytest.raises(ParameterError):
+            mechanism.stddev(step)
+
+
+def test_a_running_counter_is_not_copied():
+    running = BinaryTree(horizon=4, epsilon=1).start()
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="cannot be copied"):
+            copied(running)
+
+
+def test_a_counter_does_not_go_on_in_another_process(monkeypatch):
+    running = BinaryTree(horizon=4, epsilon=1).start()
+    monkeypatch.setattr("sfumato.mechanisms.continual.base.getpid", lambda: os.getpid() + 1)
+    for call in (running.saved, lambda: running.release([1])):
+        with pytest.raises(ParameterError, match="process"):
+            call()
+
+
+def test_a_state_of_another_mechanism_or_none_is_refused():
+    mechanism = BinaryTree(horizon=4, epsilon=1)
+    saved = mechanism.start().saved()
+    for wrong in (b"", b"{}\n", saved[:-9], b"[]\n" + saved, "text", saved.replace(b"noise.open", b"noise.oxen")):
+        with pytest.raises(ParameterError):
+            mechanism.restored(wrong)
+    with pytest.raises(ParameterError, match="this mechanism"):
+        BinaryTree(horizon=5, epsilon=1).restored(saved)
