@@ -176,7 +176,7 @@ MADE_BY_THE_PACKAGE = {
     "sf.local.PartyEstimate", "sf.local.ProjectedFrequencies", "sf.local.PublicKeys", "sf.local.Revealed",
     "sf.local.SampledEstimates", "sf.local.ShuffledReports",
     "sf.datasets.City", "sf.datasets.HospitalAndVoters", "sf.datasets.SearchLog", "sf.mechanisms.SmoothedValue",
-    "sf.geo.Stretch",
+    "sf.geo.SegmentTraffic", "sf.geo.Stretch", "sf.geo.Traffic", "sf.geo.TrafficQuestion",
     "sf.mechanisms.SparseVectorSession", "sf.mechanisms.StableValue", "sf.mechanisms.SurveyEstimate",
     "sf.mechanisms.TopK",
 }  # fmt: skip
