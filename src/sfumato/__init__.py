@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato import accounting, attacks, audit, datasets, errors, geo, local, mechanisms, plots, privacy
+    from sfumato import accounting, attacks, audit, datasets, errors, geo, local, mechanisms, plots, privacy, streams
     from sfumato.client.asynchronous import connect_async
     from sfumato.client.session import connect
     from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
@@ -113,7 +113,19 @@ _HOMES = {
     "when": "query.handles.columns",
 }
 _PACKAGES = frozenset(
-    {"accounting", "attacks", "audit", "datasets", "errors", "geo", "local", "mechanisms", "plots", "privacy"}
+    {
+        "accounting",
+        "attacks",
+        "audit",
+        "datasets",
+        "errors",
+        "geo",
+        "local",
+        "mechanisms",
+        "plots",
+        "privacy",
+        "streams",
+    }
 )
 _OTHER_NAMES = {"open": "open_session"}
 
@@ -181,6 +193,7 @@ __all__ = [
     "quantile",
     "real",
     "stddev",
+    "streams",
     "text",
     "timestamp",
     "top_k",

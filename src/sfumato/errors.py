@@ -20,6 +20,7 @@
         LedgerMissingError            there is no ledger with this name, or only its key
         UnitChangedError              a table has another unit in the ledger: account, table, was, is_now
         LedgerCorruptError            an entry does not verify: index
+      StateError                      the saved state of a counter cannot be used: state, requirement
       BusyError                       too many queries at once: what, retry_after
       TicketError                     a ticket from another process cannot be run: part, requirement
       AccessError                     a server refused a request because of who made it
@@ -228,6 +229,14 @@ class LedgerCorruptError(LedgerError):
     def __init__(self, index: int, requirement: str = "its hash does not match its content") -> None:
         self.index = index
         super().__init__(f"entry {index}", f"{requirement}. Nothing is released; restore a good copy")
+
+
+class StateError(SfumatoError):
+    """The saved state of a counter, or of a monitor, cannot be used; nothing of it was released."""
+
+    def __init__(self, state: str, requirement: str) -> None:
+        self.state, self.requirement = state, requirement
+        super().__init__(f"state {state}: {requirement}")
 
 
 class BusyError(SfumatoError):

@@ -43,6 +43,7 @@ FOR_ONE_SIBLING = {
     "server/dashboard/logs.py": "pages of one subject; the application lists them",
     "server/dashboard/providers.py": "pages of one subject; the application lists them",
     "server/dashboard/signing_in.py": "pages of one subject; the application lists them",
+    "streams/counting/records.py": "what is written of a counter, which later versions have to read",
     "session/wire/declared.py": "types of fields, which know nothing of texts",
 }
 """Files of fewer than 100 lines that one file of their folder alone imports, with the reason."""

@@ -13,7 +13,6 @@ from sfumato.ledger.core.entry import (
     PartitionPart,
     Protected,
     Rebudgeted,
-    Renewed,
     Reserved,
     Shared,
 )
@@ -249,22 +248,21 @@ class Ledger(LedgerWriter):
         entry = self._reserved(account, event=event, charge=charge, question=question, part=part, asked=asked, key=key)
         return self._do(lambda pending: rules.fly(pending, entry, over))
 
-    def renew(self, reservation: Reservation) -> None:
+    def renew(self, reservation: Reservation, *, lease: str | None = None) -> Reservation:
         """Record that the answer to a reservation is still being computed, so nobody takes it over.
+
+        Args:
+            reservation: As the ledger has it: with the lease that it recorded last.
+            lease: What names the work from now on, such as the fingerprint of a state that lasts; None: as before.
+
+        Returns:
+            The reservation with its lease; the one before it is refused from now on.
 
         Raises:
             ReservationError: The reservation has an answer, or was taken over.
+            UnavailableError: A lease is given, and the account is suspended.
         """
-
-        def decide(pending: PendingBatch) -> None:
-            rules.require_open(pending.replay, reservation)
-            pending.keep(
-                Renewed(
-                    account=reservation.account, request=reservation.request, lease=reservation.lease, at=pending.at
-                )
-            )
-
-        self._do(decide)
+        return self._do(lambda pending: rules.renew(pending, reservation, lease))
 
     def commit(self, reservation: Reservation, *, key: str, answer: Json) -> Json:
         """Store the noisy answer of a reservation; the first answer under a key stays.

@@ -18,10 +18,18 @@ from sfumato.accounting.adaptive.divergence_filters import RDPFilter, ZCDPFilter
 from sfumato.accounting.adaptive.event_prices import order_name
 from sfumato.accounting.composition.basic import event_epsilon
 from sfumato.accounting.composition.joint_gaussian import accountant_of
+from sfumato.accounting.gaussian.zcdp import ZCDPAccountant
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.ledger.core.entry import Charge
 from sfumato.privacy.budgets import ZCDP, Budget, RenyiDP
-from sfumato.privacy.events import ApproxEvent, ComposedEvent, DiscreteGaussianEvent, Event
+from sfumato.privacy.events import (
+    ApproxEvent,
+    ComposedEvent,
+    DiscreteGaussianEvent,
+    Event,
+    GroupEvent,
+    ZCDPEvent,
+)
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, NoGuarantee, PureDP, guarantee
 from sfumato.privacy.neighbors import NeighboringRelation
 
@@ -61,7 +69,8 @@ def price_of(event: Event, *, delta: Fraction, neighboring_relation: Neighboring
 
     Of a composition with Gaussian answers, the others are added up with the δ that they state, and the Gaussian ones
     composed exactly at what is left of δ: they were calibrated together, and several cost far less than one by one. One
-    alone has the lesser of that cost and of its own.
+    alone has the lesser of that cost and of its own. What is only known to be ρ-zCDP, as a counter of many steps
+    may be, is composed in ρ with all else, and converted at δ.
 
     **Guarantee**: an upper bound: the parts are composed by basic composition, each priced from above. Proof:
     proofs/ledger/ledger.md.
@@ -83,6 +92,8 @@ def price_of(event: Event, *, delta: Fraction, neighboring_relation: Neighboring
     """
     basic = partial(event_epsilon, neighboring_relation=neighboring_relation)
     parts = event.events if isinstance(event, ComposedEvent) else (event,)
+    if any(map(_is_concentrated, parts)):
+        return ZCDPAccountant(neighboring_relation=neighboring_relation).compose(event).epsilon(delta)
     gaussian = tuple(part for part in parts if isinstance(part, DiscreteGaussianEvent))
     alone = basic(event, delta=delta) if len(gaussian) <= 1 else inf
     if not gaussian:
@@ -108,6 +119,11 @@ def require_price(event: Event, charge: Charge, relation: NeighboringRelation) -
     price = price_of(event, delta=admitted(charge).delta, neighboring_relation=relation)
     if price > charge.epsilon:
         raise ParameterError("charge", charge, f"must cover the event, whose ε at this δ is {price}")
+
+
+def _is_concentrated(event: Event) -> bool:
+    """Whether nothing but a ρ is known of an event, perhaps as seen by a group."""
+    return _is_concentrated(event.event) if isinstance(event, GroupEvent) else isinstance(event, ZCDPEvent)
 
 
 def price(event: Event, charge: Charge, *, account: str, budget: Budget, relation: NeighboringRelation) -> Amounts:

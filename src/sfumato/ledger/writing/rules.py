@@ -271,6 +271,22 @@ def resume(pending: PendingBatch, account: str, reason: str) -> None:
         pending.keep(Resumed(account=name, reason=reason, at=pending.at))
 
 
+def renew(pending: PendingBatch, reservation: Reservation, lease: str | None) -> Reservation:
+    """Record that somebody is at work on a reservation, perhaps under a new lease.
+
+    Raises:
+        ReservationError: It has an answer, or was taken over.
+        UnavailableError: A lease is given, and an account is suspended.
+    """
+    require_open(pending.replay, reservation)
+    renewed = reservation
+    if lease is not None:
+        pending.replay.require_available(reservation.account)
+        renewed = replace(reservation, lease=lease)
+    pending.keep(Renewed(account=renewed.account, request=renewed.request, lease=renewed.lease, at=pending.at))
+    return renewed
+
+
 def require_open(replay: Replay, reservation: Reservation) -> None:
     """Refuse a reservation that was never made, has ended, or was taken over."""
     replay.state(reservation.account)

@@ -25,7 +25,7 @@ from sfumato.query.sql.parsing import statements_of
 from sfumato.query.sql.questions import parse_question, parse_view
 from sfumato.session.asking.batch import Batch
 from sfumato.session.asking.execution import Answering
-from sfumato.session.asking.planning import charged_part
+from sfumato.session.asking.planning import Planning, charged_part
 from sfumato.session.asking.question import Question
 from sfumato.session.releases.release import Release
 
@@ -239,6 +239,11 @@ class AccountView(View):
     def __init__(self, desk: Answering, tables: Mapping[str, Relation]) -> None:
         super().__init__(desk, tables)
         self.policy = desk.policy
+
+    @property
+    def planning(self) -> Planning:
+        """The policy, the ledger and the charged account: for what else is charged to it, such as a counter."""
+        return self._desk
 
     @property
     def account_name(self) -> str:

@@ -1,0 +1,1 @@
+"""Counters: events in, a noisy total out at every step."""

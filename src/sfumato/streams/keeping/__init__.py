@@ -1,0 +1,1 @@
+"""Who is charged for a stream, and the state that outlives the process."""
