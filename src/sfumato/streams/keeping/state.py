@@ -133,7 +133,8 @@ class DurableState(StreamState):
     one it is continued: nothing is charged.
 
     **Guarantee**: no content that was committed is ever continued twice, and none is lost once something that depends
-    on it could leave: an old copy, a changed file and a second process are refused. Proof: proofs/streams/counting/counter.md.
+    on it could leave: an old copy, a changed file and a second process are refused.
+    Proof: proofs/streams/counting/counter.md.
 
     Args:
         path: The file.
