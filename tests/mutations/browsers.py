@@ -7,7 +7,7 @@ CLIENT = "tests/local/browser/test_sfumato_local.py::"
 BYTES = f"{CLIENT}test_reports_are_those_of_python_of_the_same_bits"
 MEMORY = f"{CLIENT}test_permanent_responses_hold_in_every_tab_and_after_every_reload"
 AGAIN = f"{CLIENT}test_a_batch_is_sent_again_with_the_same_id_and_bytes_until_it_is_counted"
-PAGES = "tests/server/gateway/test_collections.py::"
+PAGES = "tests/server/gateway/routes/test_collections.py::"
 
 MUTANTS = (
     Mutant(
@@ -106,14 +106,14 @@ MUTANTS = (
     ),
     Mutant(
         name="pages of any site may send",
-        edits=(("server/gateway/collections.py", "allow_origins=found.origins", 'allow_origins=("*",)'),),
+        edits=(("server/gateway/routes/collections.py", "allow_origins=found.origins", 'allow_origins=("*",)'),),
         tests=(f"{PAGES}test_browsers_hear_of_no_other_page_and_no_other_route",),
     ),
     Mutant(
         name="pages of listed sites may use every route",
         edits=(
             (
-                "server/gateway/collections.py",
+                "server/gateway/routes/collections.py",
                 'self._open.get(scope.get("path", ""), self._app)',
                 "next(iter(self._open.values()), self._app)",
             ),

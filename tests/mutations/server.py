@@ -223,7 +223,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a grant names the account of another dataset",
-        edits=(("server/gateway/people.py", "if dataset != new.dataset or not path:", "if False:"),),
+        edits=(("server/gateway/routes/people.py", "if dataset != new.dataset or not path:", "if False:"),),
         tests=("tests/attacks_on_servers/test_rights.py::test_a_grant_charges_no_account_of_another_dataset",),
     ),
     Mutant(

@@ -47,7 +47,7 @@ MUTANTS = (
         "test_answering.py::test_41_a_key_is_for_one_query_of_one_person",
     ),
     seeded(
-        "an idempotency key is anybody's", "asking", 'key=f"{principal.name}:{idempotency_key or ',
+        "an idempotency key is anybody's", "routes/asking", 'key=f"{principal.name}:{idempotency_key or ',
         'key=f"{idempotency_key or ',
         "test_answering.py::test_41_two_people_on_one_account_have_keys_of_their_own",
     ),
@@ -62,7 +62,7 @@ MUTANTS = (
         "test_waiting.py::test_whoever_waits_for_the_same_takes_a_place_too",
     ),
     seeded(
-        "the name of a query is the right to have it asked", "asking",
+        "the name of a query is the right to have it asked", "routes/asking",
         "if asking.account != who.principal.account(asking.dataset):", "if not asking.account:",
         "test_waiting.py::test_whoever_lost_the_role_does_not_have_it_asked_again",
     ),
@@ -72,33 +72,33 @@ MUTANTS = (
         "test_limits.py::test_63_a_person_with_many_keys_may_ask_no_more_often",
     ),
     seeded(
-        "another format takes no place", "releases",
+        "another format takes no place", "routes/releases",
         "with who.gateway.places.taken(who.principal.name):", "with suppress(NotFoundError):",
         "test_limits.py::test_63_another_format_takes_a_place",
     ),
     seeded(
-        "releases are shown to everybody who knows their names", "releases",
+        "releases are shown to everybody who knows their names", "routes/releases",
         "if kept is None or kept.account != who.principal.account(kept.dataset):", "if kept is None:",
-        "test_releases.py::test_what_was_shown_to_others_is_as_what_does_not_exist",
+        "routes/test_releases.py::test_what_was_shown_to_others_is_as_what_does_not_exist",
     ),
     seeded(
         "owners ask", "access", "owners_ask=served.owners_may_ask", "owners_ask=True",
-        "test_asking.py::test_an_owner_who_is_an_analyst_too_does_not_ask",
+        "routes/test_asking.py::test_an_owner_who_is_an_analyst_too_does_not_ask",
     ),
     seeded(
-        "acts of no dataset are everybody's", "people", "yield None if names is None else frozenset(names)",
+        "acts of no dataset are everybody's", "routes/people", "yield None if names is None else frozenset(names)",
         'yield None if names is None else frozenset({*names, ""})',
-        "test_people.py::test_acts_are_read_of_one_s_datasets_alone",
+        "routes/test_people.py::test_acts_are_read_of_one_s_datasets_alone",
     ),
     seeded(
-        "a key becomes one that may do more", "people", "if found.person == who.principal.name and missing:",
+        "a key becomes one that may do more", "routes/people", "if found.person == who.principal.name and missing:",
         "if not found.person and missing:",
-        "test_people.py::test_76_no_key_makes_one_or_becomes_one_that_may_do_more",
+        "routes/test_people.py::test_76_no_key_makes_one_or_becomes_one_that_may_do_more",
     ),
     seeded(
-        "a larger budget needs nobody else", "accounts", ".second_person and not _is_within(",
+        "a larger budget needs nobody else", "routes/accounts", ".second_person and not _is_within(",
         ".second_person and not account and not _is_within(",
-        "test_accounts.py::test_73_a_larger_budget_needs_a_second_owner",
+        "routes/test_accounts.py::test_73_a_larger_budget_needs_a_second_owner",
     ),
     seeded(
         "what is none of the interface leaves no act", "access", "if not who.is_written:", "if who.is_written:",
@@ -120,28 +120,28 @@ MUTANTS = (
         "test_limits.py::test_a_request_that_is_sent_behind_another_is_not_cut_off_while_it_is_answered",
     ),
     seeded(
-        "anybody may send reports to any collection", "collections",
+        "anybody may send reports to any collection", "routes/collections",
         "if collection is not None and collection.is_public and not who.has_key:",
         "if collection is not None and not who.has_key:",
-        "test_collections.py::test_who_may_send_is_what_the_file_says",
+        "routes/test_collections.py::test_who_may_send_is_what_the_file_says",
     ),
     seeded(
-        "everybody with a key reads estimates", "collections", "if who.principal.name not in found.readers:",
+        "everybody with a key reads estimates", "routes/collections", "if who.principal.name not in found.readers:",
         "if not who.principal.name:",
-        "test_collections.py::test_readers_see_estimates_and_nobody_else_does",
+        "routes/test_collections.py::test_readers_see_estimates_and_nobody_else_does",
     ),
     seeded(
         "devices without a key leave acts", "access", "        if self._is_unnamed:\n            return\n", "",
         "test_access.py::test_devices_without_a_key_leave_no_act",
     ),
     seeded(
-        "a batch is kept with an address", "collections", "sender=who.principal.name)",
+        "a batch is kept with an address", "routes/collections", "sender=who.principal.name)",
         "sender=who.principal.name or who._host)",
-        "test_collections.py::test_a_device_whose_address_changes_sends_the_same_batch",
+        "routes/test_collections.py::test_a_device_whose_address_changes_sends_the_same_batch",
     ),
     seeded(
         "logs hold addresses", "observing", '"seconds": round(taken, 3)}', '"host": scope["client"]}',
-        "test_collections.py::test_whoever_has_no_key_is_limited_by_address_which_is_kept_nowhere",
+        "routes/test_collections.py::test_whoever_has_no_key_is_limited_by_address_which_is_kept_nowhere",
     ),
     Mutant(
         name="a key for reports reads estimates",
@@ -149,11 +149,11 @@ MUTANTS = (
             ("server/identity/people.py", "Action.READ_ESTIMATES: Right(KeyScope.READ, ",
              "Action.READ_ESTIMATES: Right(KeyScope.REPORT, "),
         ),
-        tests=(f"{TESTS}test_collections.py::test_a_key_for_reports_does_nothing_else",),
+        tests=(f"{TESTS}routes/test_collections.py::test_a_key_for_reports_does_nothing_else",),
     ),
     Mutant(
         name="a line that names two reports is one",
         edits=(("local/files.py", "if len(found) < len(pairs):", "if False:"),),
-        tests=(f"{TESTS}test_collections.py::test_a_hostile_report_is_refused_alone",),
+        tests=(f"{TESTS}routes/test_collections.py::test_a_hostile_report_is_refused_alone",),
     ),
 )  # fmt: skip

@@ -3,10 +3,10 @@
 from tests.mutations.mutants import Mutant
 
 SESSIONS = "tests/server/identity/test_sessions.py::"
-SIGNING_IN = "tests/server/dashboard/test_signing_in.py::"
+SIGNING_IN = "tests/server/dashboard/pages/test_signing_in.py::"
 VISITS = "tests/server/dashboard/test_visits.py::"
-CONSOLE = "tests/server/dashboard/test_console.py::"
-REGISTERING = "tests/server/dashboard/test_registering.py::"
+CONSOLE = "tests/server/dashboard/pages/test_console.py::"
+REGISTERING = "tests/server/dashboard/pages/test_registering.py::"
 RENDERING = "tests/server/dashboard/test_rendering.py::"
 
 MUTANTS = (
@@ -56,7 +56,7 @@ MUTANTS = (
         name="signing in keeps the name that the browser had",
         edits=(
             (
-                "server/dashboard/signing_in.py",
+                "server/dashboard/pages/signing_in.py",
                 "visit.dashboard.set_cookie(response, visit.dashboard.cookie, token)",
                 "visit.dashboard.set_cookie(response, visit.dashboard.cookie, visit.token)",
             ),
@@ -65,7 +65,7 @@ MUTANTS = (
     ),
     Mutant(
         name="keys may be guessed without end",
-        edits=(("server/dashboard/signing_in.py", "        _mistaken.hit(_MISTAKES, address)\n", ""),),
+        edits=(("server/dashboard/pages/signing_in.py", "        _mistaken.hit(_MISTAKES, address)\n", ""),),
         tests=(f"{SIGNING_IN}test_keys_cannot_be_guessed_one_after_the_other",),
     ),
     Mutant(
@@ -98,14 +98,14 @@ MUTANTS = (
     ),
     Mutant(
         name="much is spent without asking",
-        edits=(("server/dashboard/console.py", 'estimate["share"] > _MUCH', 'estimate["share"] > 2'),),
+        edits=(("server/dashboard/pages/console.py", 'estimate["share"] > _MUCH', 'estimate["share"] > 2'),),
         tests=(f"{CONSOLE}test_much_is_spent_only_when_it_was_confirmed",),
     ),
     Mutant(
         name="each sending of a form is charged",
         edits=(
             (
-                "server/dashboard/console.py",
+                "server/dashboard/pages/console.py",
                 'form.get("key", "")[:100] or random_bytes(16).hex()',
                 "random_bytes(16).hex()",
             ),
@@ -114,14 +114,14 @@ MUTANTS = (
     ),
     Mutant(
         name="bounds may come from the data",
-        edits=(("server/dashboard/registering.py", "not in ORIGINS[:-1]", "not in ORIGINS"),),
+        edits=(("server/dashboard/pages/registering.py", "not in ORIGINS[:-1]", "not in ORIGINS"),),
         tests=(f"{REGISTERING}test_what_is_missing_or_was_read_from_data_is_refused",),
     ),
     Mutant(
         name="a dataset is registered as if each row were a person",
         edits=(
             (
-                "server/dashboard/registering.py",
+                "server/dashboard/pages/registering.py",
                 'unit = visit.form, visit.form.get("unit", "")',
                 'unit = visit.form, visit.form.get("unit", "") or "row"',
             ),

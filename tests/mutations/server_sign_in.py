@@ -5,7 +5,7 @@ from tests.mutations.mutants import Mutant
 OIDC = "tests/server/identity/test_oidc.py::"
 ATTEMPTS = "tests/server/identity/test_attempts.py::"
 VOUCHING = "tests/server/identity/test_vouching.py::"
-PROVIDERS = "tests/server/dashboard/test_providers.py::"
+PROVIDERS = "tests/server/dashboard/pages/test_providers.py::"
 SESSIONS = "tests/server/identity/test_sessions.py::"
 FILE = "tests/server/test_providers.py::"
 
@@ -170,17 +170,17 @@ MUTANTS = (
     ),
     Mutant(
         name="signing in at a provider keeps the name that the browser had",
-        edits=(("server/dashboard/providers.py", "dashboard.cookie, token)", "dashboard.cookie, visit.token)"),),
+        edits=(("server/dashboard/pages/providers.py", "dashboard.cookie, token)", "dashboard.cookie, visit.token)"),),
         tests=(f"{PROVIDERS}test_signing_in_begins_a_session_under_a_new_name",),
     ),
     Mutant(
         name="a provider sends people on to another site",
-        edits=(("server/dashboard/providers.py", "target=local(next)", "target=next"),),
+        edits=(("server/dashboard/pages/providers.py", "target=local(next)", "target=next"),),
         tests=(f"{PROVIDERS}test_nobody_is_led_to_another_site",),
     ),
     Mutant(
         name="another site begins a sign-in",
-        edits=(("server/dashboard/providers.py", "if not visit.is_from_here:", "if visit is None:"),),
+        edits=(("server/dashboard/pages/providers.py", "if not visit.is_from_here:", "if visit is None:"),),
         tests=(f"{PROVIDERS}test_a_link_of_another_site_begins_nothing",),
     ),
     Mutant(

@@ -9,7 +9,7 @@ from limits.strategies import MovingWindowRateLimiter
 from tests.server.dashboard.browsing import Visitor
 from tests.server.running import Beside, running
 
-from sfumato.server.dashboard import signing_in
+from sfumato.server.dashboard.pages import signing_in
 
 _NUMBERS = itertools.count(20_000)
 

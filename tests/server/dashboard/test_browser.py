@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from scipy.stats import binom
 from tests.laws import ALPHA
 from tests.server.dashboard.chromium import DESKTOP, PHONE, Screen, opened
-from tests.server.dashboard.test_collections import send
+from tests.server.dashboard.pages.test_collections import send
 from tests.server.openid import CLIENT, provided
 from tests.server.other_site import site, survey
 from tests.server.running import PROTOCOLS, Beside, running

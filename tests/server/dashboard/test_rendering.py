@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.meta.repository import ROOT
 
-from sfumato.server.dashboard.learning import WORDS
+from sfumato.server.dashboard.pages.learning import WORDS
 from sfumato.server.dashboard.rendering import (
     FOLDER,
     LANGUAGES,

@@ -8,7 +8,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sfumato.server.dashboard import (
+from sfumato.server.dashboard.pages import (
     admin,
     budgets,
     collections,

@@ -20,12 +20,12 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.locations import open_ledger
 from sfumato.server.config import Curator, load_curator
 from sfumato.server.dashboard.app import DefaultHeaders, add_dashboard
-from sfumato.server.gateway import accounts, asking, collections, datasets, people, releases
 from sfumato.server.gateway.access import Anybody, Gateway, Guarded
 from sfumato.server.gateway.bodies import BoundedBodies
 from sfumato.server.gateway.limits import protocol
 from sfumato.server.gateway.observing import Observed, log_in_json
 from sfumato.server.gateway.problems import ProblemDocument, documented, install
+from sfumato.server.gateway.routes import accounts, asking, collections, datasets, people, releases
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.people import Action
 from sfumato.server.serve import end_with_parent, write_no_core

@@ -4,10 +4,10 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from sfumato.server.dashboard.home import account_of, roles
+from sfumato.server.dashboard.pages.home import account_of, roles
 from sfumato.server.dashboard.rendering import main_number
 from sfumato.server.dashboard.visits import Here, Page, Visit, built
-from sfumato.server.gateway import accounts, people
+from sfumato.server.gateway.routes import accounts, people
 from sfumato.server.identity.people import Role
 
 router = APIRouter(route_class=Page, include_in_schema=False)

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.server.running import CANARY
 
-from sfumato.server.gateway import releases as module
+from sfumato.server.gateway.routes import releases as module
 
 TOWNS = "SELECT town, COUNT(*) AS n FROM clinic GROUP BY town"
 

@@ -11,7 +11,7 @@ from sfumato.privacy.codec import decode_budget, decode_guarantee, encode_guaran
 from sfumato.privacy.guarantees import PureDP
 from sfumato.server.dashboard.rendering import budget_text, share
 from sfumato.server.dashboard.visits import Here, Page, Visit, built
-from sfumato.server.gateway import accounts, datasets, releases
+from sfumato.server.gateway.routes import accounts, datasets, releases
 from sfumato.server.identity.people import Action, Role
 
 router = APIRouter(route_class=Page, include_in_schema=False)

@@ -7,8 +7,8 @@ from html import unescape
 import pytest
 from tests.server.dashboard.browsing import words
 
-from sfumato.server.dashboard import learning
-from sfumato.server.dashboard.learning import STEPS, WORDS
+from sfumato.server.dashboard.pages import learning
+from sfumato.server.dashboard.pages.learning import STEPS, WORDS
 from sfumato.server.dashboard.rendering import translated
 
 

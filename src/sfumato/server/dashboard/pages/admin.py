@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.server.dashboard.visits import Here, Page, Visit, built
-from sfumato.server.gateway import people
+from sfumato.server.gateway.routes import people
 from sfumato.server.identity.people import Action, KeyScope, Role
 
 router = APIRouter(route_class=Page, include_in_schema=False)

@@ -17,7 +17,7 @@ from sfumato.privacy.budgets import Budget
 from sfumato.privacy.codec import decode_budget, encode_budget
 from sfumato.server.config import BudgetEntry, WindowEntry
 from sfumato.server.gateway.access import Anybody, Caller, Guarded, account_of, is_own
-from sfumato.server.gateway.datasets import Reason
+from sfumato.server.gateway.routes.datasets import Reason
 from sfumato.server.identity.approvals import Approval, ApprovalState
 from sfumato.server.identity.people import Action, require_name
 

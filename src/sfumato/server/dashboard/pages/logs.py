@@ -8,7 +8,7 @@ from typing import Any, Final
 from fastapi import APIRouter, Response
 
 from sfumato.server.dashboard.visits import Here, Page, Visit
-from sfumato.server.gateway import people
+from sfumato.server.gateway.routes import people
 from sfumato.server.identity.people import Action
 
 router = APIRouter(route_class=Page, include_in_schema=False)

@@ -18,7 +18,7 @@ from sfumato.errors import PolicyError
 from sfumato.local import DirectEncoding
 from sfumato.server.config import load_curator
 from sfumato.server.gateway.access import Gateway
-from sfumato.server.gateway.collections import BINARY, COST, LINES
+from sfumato.server.gateway.routes.collections import BINARY, COST, LINES
 from sfumato.server.identity.database import Database
 
 DRINKS, VOTES = PROTOCOLS["drinks"], PROTOCOLS["votes"]

@@ -10,7 +10,7 @@ import pytest
 from tests.server.dashboard.browsing import words
 from tests.server.running import PROTOCOLS
 
-from sfumato.server.dashboard.collections import _rows, epsilon_text, growth, intervals, table
+from sfumato.server.dashboard.pages.collections import _rows, epsilon_text, growth, intervals, table
 
 
 def send(beside, name, values):

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Response
 
 from sfumato.errors import ParameterError
 from sfumato.server.dashboard.visits import Here, Page, Visit
-from sfumato.server.gateway import collections
+from sfumato.server.gateway.routes import collections
 
 router = APIRouter(route_class=Page, include_in_schema=False)
 

@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 from tests.server.dashboard.browsing import words
 
-from sfumato.server.dashboard.results import excel
+from sfumato.server.dashboard.pages.results import excel
 from sfumato.session.releases.documents import decode_release
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"

@@ -11,12 +11,12 @@ from fastapi import APIRouter, Response
 from sfumato.errors import AccessError, ParameterError, SfumatoError
 from sfumato.noise.entropy import random_bytes
 from sfumato.query.sql.parsing import FUNCTIONS
-from sfumato.server.dashboard.home import account_of
+from sfumato.server.dashboard.pages.home import account_of
+from sfumato.server.dashboard.pages.results import shown_release
 from sfumato.server.dashboard.rendering import main_number, share
-from sfumato.server.dashboard.results import shown_release
 from sfumato.server.dashboard.visits import Here, Page, Visit, built, whole
-from sfumato.server.gateway import accounts, asking, datasets
 from sfumato.server.gateway.answering import Ask
+from sfumato.server.gateway.routes import accounts, asking, datasets
 from sfumato.server.identity.people import Action
 
 router = APIRouter(route_class=Page, include_in_schema=False)

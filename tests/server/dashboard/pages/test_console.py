@@ -6,7 +6,7 @@ import pytest
 from tests.meta.repository import ROOT
 from tests.server.dashboard.browsing import words
 
-from sfumato.server.dashboard.console import STEPS, Wanted, words_of
+from sfumato.server.dashboard.pages.console import STEPS, Wanted, words_of
 
 KINDS = {"table": "Tabelle", "function": "Funktion", "keyword": "Schlüsselwort"}
 QUERY = "/datasets/clinic/query"

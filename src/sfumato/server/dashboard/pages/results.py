@@ -11,8 +11,8 @@ from fastapi import APIRouter, Response
 
 from sfumato.privacy.codec import encode_guarantee
 from sfumato.server.dashboard.visits import Here, Page, Visit
-from sfumato.server.gateway import releases
-from sfumato.server.gateway.releases import Format
+from sfumato.server.gateway.routes import releases
+from sfumato.server.gateway.routes.releases import Format
 from sfumato.session.releases.documents import decode_release
 from sfumato.session.releases.release import Release
 

@@ -21,7 +21,7 @@ from sfumato.ledger.stores.memory import MemoryStore
 from sfumato.numeric.rationals import exact
 from sfumato.query.policy.file import load_policy
 from sfumato.query.policy.policy import Policy
-from sfumato.server.dashboard.results import shown_release
+from sfumato.server.dashboard.pages.results import shown_release
 from sfumato.server.dashboard.visits import Here, Page, Visit, whole
 from sfumato.server.identity.people import Action, Role
 from sfumato.session.asking.planning import Planning

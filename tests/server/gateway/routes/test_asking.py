@@ -7,7 +7,7 @@ from tests.server.running import COUNT
 
 from sfumato.privacy.codec import decode_budget
 from sfumato.privacy.guarantees import PureDP
-from sfumato.server.gateway.asking import _seconds
+from sfumato.server.gateway.routes.asking import _seconds
 
 CLINIC = "/datasets/clinic"
 ASK = {"sql": COUNT, "epsilon": "0.25"}
