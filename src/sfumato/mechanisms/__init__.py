@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.base import AdditiveMechanism, Mechanism
     from sfumato.mechanisms.continual.base import RunningCounter
     from sfumato.mechanisms.continual.binary_tree import BinaryTree
+    from sfumato.mechanisms.continual.buffered import BufferedToeplitz
+    from sfumato.mechanisms.continual.choice import best_counter, nondecreasing
     from sfumato.mechanisms.continual.contribution import Contribution
+    from sfumato.mechanisms.continual.hybrid_tree import HybridTree
     from sfumato.mechanisms.continual.participation import Participation
+    from sfumato.mechanisms.continual.square_root import SquareRoot
     from sfumato.mechanisms.continual.sums import DecayingSum, RunningTotal, SlidingWindow
     from sfumato.mechanisms.distributed.gaussian import DistributedGaussian
     from sfumato.mechanisms.distributed.laplace import DistributedLaplace
@@ -53,6 +57,7 @@ _HOMES = {
     "AdditiveMechanism": "base",
     "BetaBernoulli": "posterior.models",
     "BinaryTree": "continual.binary_tree",
+    "BufferedToeplitz": "continual.buffered",
     "CellSensitivity": "workloads.sensitivity",
     "Contribution": "continual.contribution",
     "DecayingSum": "continual.sums",
@@ -66,6 +71,7 @@ _HOMES = {
     "GaussianNoise": "additive.gaussian",
     "GaussianThreshold": "partitions.thresholds",
     "Geometric": "additive.geometric",
+    "HybridTree": "continual.hybrid_tree",
     "JointQuantiles": "quantiles.joint",
     "KaryRandomizedResponse": "response.kary_randomized_response",
     "Laplace": "additive.laplace",
@@ -93,6 +99,7 @@ _HOMES = {
     "SmoothedValue": "stable.smooth_sensitivity",
     "SparseVector": "selection.sparse_vector",
     "SparseVectorSession": "selection.sparse_vector_session",
+    "SquareRoot": "continual.square_root",
     "StableHistogram": "partitions.thresholds",
     "StableMedian": "stable.stable_median",
     "StableValue": "stable.propose_test_release",
@@ -105,8 +112,10 @@ _HOMES = {
     "WorkloadAnswers": "workloads.workload_mechanism",
     "WorkloadMechanism": "workloads.workload_mechanism",
     "WorkloadPlan": "workloads.planning",
+    "best_counter": "continual.choice",
     "canonical_key": "partitions.keys",
     "marginals": "workloads.queries",
+    "nondecreasing": "continual.choice",
     "plan_workload": "workloads.planning",
 }
 
@@ -114,6 +123,7 @@ __all__ = [
     "AdditiveMechanism",
     "BetaBernoulli",
     "BinaryTree",
+    "BufferedToeplitz",
     "CellSensitivity",
     "Contribution",
     "DecayingSum",
@@ -127,6 +137,7 @@ __all__ = [
     "GaussianNoise",
     "GaussianThreshold",
     "Geometric",
+    "HybridTree",
     "JointQuantiles",
     "KaryRandomizedResponse",
     "Laplace",
@@ -154,6 +165,7 @@ __all__ = [
     "SmoothedValue",
     "SparseVector",
     "SparseVectorSession",
+    "SquareRoot",
     "StableHistogram",
     "StableMedian",
     "StableValue",
@@ -166,8 +178,10 @@ __all__ = [
     "WorkloadAnswers",
     "WorkloadMechanism",
     "WorkloadPlan",
+    "best_counter",
     "canonical_key",
     "marginals",
+    "nondecreasing",
     "plan_workload",
 ]
 

@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from sfumato.mechanisms import BinaryTree, Contribution, Participation, SlidingWindow
+from sfumato.mechanisms import (
+    BinaryTree,
+    BufferedToeplitz,
+    Contribution,
+    DecayingSum,
+    HybridTree,
+    Participation,
+    SlidingWindow,
+    SquareRoot,
+)
 from sfumato.privacy.neighbors import REPLACE_ONE
 
 HORIZON = 24
@@ -16,6 +25,18 @@ COUNTERS = {
     "windows of a tree": BinaryTree(horizon=HORIZON, rho="0.5", sums=SlidingWindow(5)),
     "windows of an online tree": BinaryTree(horizon=HORIZON, epsilon=2, sums=SlidingWindow(7), online=True),
     "tree of keys": BinaryTree(horizon=HORIZON, rho=1, contribution=Contribution.one_of(REPLACE_ONE)),
+    "endless tree": HybridTree(epsilon=1),
+    "endless tree of Gaussians": HybridTree(rho="0.5", online=True, participation=TWICE),
+    "square root": SquareRoot(horizon=HORIZON, rho="0.5", participation=TWICE),
+    "windows of a square root": SquareRoot(horizon=HORIZON, rho="0.5", sums=SlidingWindow(6), participation=TWICE),
+    "decaying sum of a square root": SquareRoot(horizon=HORIZON, rho=2, sums=DecayingSum("0.9")),
+    "square root of wide noise": SquareRoot(horizon=HORIZON, rho="1e-5"),
+    "buffers": BufferedToeplitz(horizon=HORIZON, rho="0.5", participation=TWICE),
+    "windows of buffers": BufferedToeplitz(horizon=HORIZON, rho="0.5", sums=SlidingWindow(6), buffers=2),
+    "decaying sum of buffers": BufferedToeplitz(horizon=HORIZON, rho="0.1", sums=DecayingSum("0.8")),
+    "buffers of wide noise": BufferedToeplitz(
+        horizon=HORIZON, rho="1e-7", contribution=Contribution.vector(l2=1000), buffers=6
+    ),
 }
 """Each by what it is."""
 

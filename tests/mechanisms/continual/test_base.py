@@ -15,13 +15,13 @@ from sfumato.mechanisms import BinaryTree
 from sfumato.privacy.secret import Secret
 
 EVERY = pytest.mark.parametrize("name", sorted(COUNTERS))
-COPIES = 20_000  # the relative error of a standard deviation is below 0.8%, also of one Laplace noise
+COPIES = 16_000  # the relative error of a standard deviation is below 0.9%, also of one Laplace noise
 STREAM = [3, 0, 0, 7, -2, 10**9, *range(HORIZON - 6)]
 
 
 @EVERY
 def test_the_stddev_is_as_stated_at_every_tick_and_the_sums_are_right(name):
-    """5% are six standard deviations and more: a right counter fails once in a hundred million runs."""
+    """5% are 5.6 standard deviations and more of what is compared: a type-I error below 1e-6."""
     mechanism = COUNTERS[name]
     running = mechanism.start(COPIES)
     increments = np.tile(np.array(STREAM)[:, None], (1, COPIES))
@@ -34,7 +34,8 @@ def test_the_stddev_is_as_stated_at_every_tick_and_the_sums_are_right(name):
         assert noise[step - 1].std() == pytest.approx(stddev, rel=0.05)
         assert abs(noise[step - 1].mean()) < 6 * stddev / COPIES**0.5 + 0.01
         assert np.mean(np.abs(noise[step - 1]) > mechanism.half_width(step)) < 0.06
-    assert max(mechanism.stddev(step) for step in range(1, HORIZON + 1)) == pytest.approx(mechanism.largest_stddev)
+    if mechanism.horizon:
+        assert max(mechanism.stddev(step) for step in range(1, HORIZON + 1)) == pytest.approx(mechanism.largest_stddev)
 
 
 @EVERY
@@ -93,7 +94,8 @@ def test_values_of_any_size_are_exact_and_a_secret_is_opened(name):
     width = getattr(mechanism.sums, "width", HORIZON)
     for step in range(1, HORIZON + 1):
         if not hasattr(mechanism.sums, "factor"):
-            assert abs(released[step - 1] - sum(plain[max(0, step - width) : step])) < 40 * mechanism.largest_stddev
+            off = released[step - 1] - sum(plain[max(0, step - width) : step])
+            assert abs(off) < 40 * mechanism.stddev(HORIZON - 1) + 40
 
 
 @EVERY

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 LARGEST_HORIZON: Final = 1 << 30
 """So many ticks: a second is one for 34 years."""
 
+ROUNDED: Final = 1 / 12
+"""The variance of rounding a sum to a whole number, where its noise is finer."""
+
 _INT64: Final = "<i8"
 _OBJECT: Final = "text"
 

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.mechanisms.continual.base import LARGEST_HORIZON, ContinualMechanism, RunningNoise, checked_step
+from sfumato.mechanisms.continual.base import LARGEST_HORIZON, ROUNDED, ContinualMechanism, RunningNoise, checked_step
 from sfumato.mechanisms.continual.contribution import COUNT, Contribution
 from sfumato.mechanisms.continual.participation import ONCE, Participation
 from sfumato.mechanisms.continual.sums import RUNNING_TOTAL, RunningTotal, SlidingWindow
@@ -63,8 +63,8 @@ class BinaryTree(ContinualMechanism):
 
     Example:
         >>> daily = BinaryTree(horizon=365, epsilon=1)
-        >>> daily.noise.scale, round(daily.largest_stddev, 1), daily.half_width(365)
-        (Fraction(9, 1), 36.0, 61.1)
+        >>> daily.noise.scale, round(daily.largest_stddev, 1), round(daily.half_width(365), 1)
+        (Fraction(9, 1), 36.0, 62.3)
 
     References:
         [DNPR10], [CSS11] for the tree; [Hon15] for the online estimate.
@@ -124,7 +124,8 @@ class BinaryTree(ContinualMechanism):
 
     def stddev(self, step: int) -> float:
         """The standard deviation of the noise on each number that is released at a tick, in units of the data."""
-        return sqrt(self._weights(step).squared * variance(self.noise))
+        rounded = ROUNDED if self._is_rounded else 0.0
+        return sqrt(self._weights(step).squared * variance(self.noise) + rounded)
 
     def half_width(self, step: int, confidence: Number = "0.95") -> float:
         """How far a number that is released at a tick may lie from the exact sum, with this confidence for each."""

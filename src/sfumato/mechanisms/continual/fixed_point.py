@@ -27,9 +27,10 @@ class Multiplier:
         shift: At least 30.
 
     Example:
-        >>> third = Multiplier.near(Fraction(1, 3))
+        >>> import numpy as np
+        >>> third = Multiplier.near(Fraction(1, 3))  # and 2^−32 of it more
         >>> third.times_one(10**12), third.times(np.array([10**12, -3])).tolist()
-        (333333333255, [333333333255, -1])
+        (333333333488, [333333333488, -2])
     """
 
     significand: int
