@@ -349,6 +349,7 @@ WITHOUT = {
     "AdditiveMechanism": "a role", "Mechanism": "a role", "PosteriorModel": "a role",
     "BetaBernoulli": "what PosteriorSampling draws from", "GammaPoisson": "what PosteriorSampling draws from",
     "LaplaceLocation": "what PosteriorSampling draws from",
+    "SampledSensitivity": "no differential privacy, which audits of neighbors rightly refute",
     "SmoothedValue": "what SmoothSensitivity is given", "StableValue": "what ProposeTestRelease is given",
     "SparseVectorSession": "what SparseVector starts, in a case of its own", "SurveyEstimate": "made of answers alone",
     "TopK": "what NoisyTopK gives", "canonical_key": "no mechanism: the form of a key",

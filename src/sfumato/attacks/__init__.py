@@ -23,6 +23,12 @@ from sfumato.attacks.implementation.floating_point import (
     textbook_laplace_reaches,
 )
 from sfumato.attacks.implementation.side_channels import Timing, error_oracle, timing
+from sfumato.attacks.linking.finding_homes import (
+    distances_of_means,
+    finding_homes,
+    homes_picture,
+    textbook_planar_laplace,
+)
 from sfumato.attacks.linking.pseudonyms import Known, Scoreboard, sparse_linkage, vanity_search
 from sfumato.attacks.linking.records import linkage, misspelt_linkage
 from sfumato.attacks.linking.traces import unicity, unicity_by_points, unicity_picture
@@ -76,6 +82,7 @@ __all__ = [
     "difference",
     "difference_of_means",
     "differencing",
+    "distances_of_means",
     "distinct_diversity",
     "downcoding",
     "each_alone",
@@ -83,9 +90,11 @@ __all__ = [
     "error_oracle",
     "exhaustively",
     "find_tracker",
+    "finding_homes",
     "general_tracker",
     "generalize",
     "homer",
+    "homes_picture",
     "homogeneity",
     "individual_tracker",
     "intersection",
@@ -113,6 +122,7 @@ __all__ = [
     "support_attack",
     "t_closeness",
     "textbook_laplace_reaches",
+    "textbook_planar_laplace",
     "timing",
     "tracing",
     "tracking",

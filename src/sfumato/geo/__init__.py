@@ -1,26 +1,98 @@
-"""Places: privacy under a metric, and grids of public cells.
+"""Places: privacy that fades with distance, grids of public cells, roads and traffic.
 
 What is not listed here is imported from its module.
 """
 
-from sfumato.geo.planes.grid import Grid
-from sfumato.geo.planes.projection import LocalProjection, Stretch
-from sfumato.geo.roads.graph import RoadGraph
-from sfumato.geo.roads.matching import RoadMatching
-from sfumato.geo.roads.passages import passages
-from sfumato.geo.traffic.question import TrafficQuestion, noisy_traffic, open_traffic
-from sfumato.geo.traffic.result import SegmentTraffic, Traffic
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.geo.locations.account import MetricAccount, MetricMechanism
+    from sfumato.geo.locations.levels import LEVELS, Level
+    from sfumato.geo.locations.planar_laplace import Location, PlanarLaplace
+    from sfumato.geo.locations.remap import OptimalRemap
+    from sfumato.geo.locations.tiles import TileMemory
+    from sfumato.geo.locations.traces import PredictiveTrace
+    from sfumato.geo.metrics.exponential import MetricExponential
+    from sfumato.geo.metrics.finite import FiniteMetric, Metric
+    from sfumato.geo.metrics.lipschitz import LipschitzLaplace
+    from sfumato.geo.metrics.words import WordMetric
+    from sfumato.geo.planes.grid import Grid
+    from sfumato.geo.planes.projection import LocalProjection, Stretch
+    from sfumato.geo.roads.graph import RoadGraph
+    from sfumato.geo.roads.matching import RoadMatching
+    from sfumato.geo.roads.passages import passages
+    from sfumato.geo.traffic.question import TrafficQuestion, noisy_traffic, open_traffic
+    from sfumato.geo.traffic.result import SegmentTraffic, Traffic
+    from sfumato.privacy.promises import MetricDP
+
+_HOMES = {
+    "FiniteMetric": "geo.metrics.finite",
+    "Grid": "geo.planes.grid",
+    "LEVELS": "geo.locations.levels",
+    "Level": "geo.locations.levels",
+    "LipschitzLaplace": "geo.metrics.lipschitz",
+    "LocalProjection": "geo.planes.projection",
+    "Location": "geo.locations.planar_laplace",
+    "Metric": "geo.metrics.finite",
+    "MetricAccount": "geo.locations.account",
+    "MetricDP": "privacy.promises",
+    "MetricExponential": "geo.metrics.exponential",
+    "MetricMechanism": "geo.locations.account",
+    "OptimalRemap": "geo.locations.remap",
+    "PlanarLaplace": "geo.locations.planar_laplace",
+    "PredictiveTrace": "geo.locations.traces",
+    "RoadGraph": "geo.roads.graph",
+    "RoadMatching": "geo.roads.matching",
+    "SegmentTraffic": "geo.traffic.result",
+    "Stretch": "geo.planes.projection",
+    "TileMemory": "geo.locations.tiles",
+    "Traffic": "geo.traffic.result",
+    "TrafficQuestion": "geo.traffic.question",
+    "WordMetric": "geo.metrics.words",
+    "noisy_traffic": "geo.traffic.question",
+    "open_traffic": "geo.traffic.question",
+    "passages": "geo.roads.passages",
+}
 
 __all__ = [
+    "LEVELS",
+    "FiniteMetric",
     "Grid",
+    "Level",
+    "LipschitzLaplace",
     "LocalProjection",
+    "Location",
+    "Metric",
+    "MetricAccount",
+    "MetricDP",
+    "MetricExponential",
+    "MetricMechanism",
+    "OptimalRemap",
+    "PlanarLaplace",
+    "PredictiveTrace",
     "RoadGraph",
     "RoadMatching",
     "SegmentTraffic",
     "Stretch",
+    "TileMemory",
     "Traffic",
     "TrafficQuestion",
+    "WordMetric",
     "noisy_traffic",
     "open_traffic",
     "passages",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name at its first use (PEP 562): most programs need few of them."""
+    if name in _HOMES:
+        value = getattr(import_module(f"sfumato.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.selection.sparse_vector import SparseVector
     from sfumato.mechanisms.selection.sparse_vector_session import SparseVectorSession
     from sfumato.mechanisms.stable.propose_test_release import ProposeTestRelease, StableValue
+    from sfumato.mechanisms.stable.sampled_sensitivity import SampledSensitivity
     from sfumato.mechanisms.stable.smooth_median import SmoothMedian
     from sfumato.mechanisms.stable.smooth_sensitivity import SmoothedValue, SmoothSensitivity
     from sfumato.mechanisms.stable.stable_median import StableMedian
@@ -94,6 +95,7 @@ _HOMES = {
     "RunningCounter": "continual.base",
     "RunningTotal": "continual.sums",
     "SlidingWindow": "continual.sums",
+    "SampledSensitivity": "stable.sampled_sensitivity",
     "SmoothMedian": "stable.smooth_median",
     "SmoothSensitivity": "stable.smooth_sensitivity",
     "SmoothedValue": "stable.smooth_sensitivity",
@@ -160,6 +162,7 @@ __all__ = [
     "RunningCounter",
     "RunningTotal",
     "SlidingWindow",
+    "SampledSensitivity",
     "SmoothMedian",
     "SmoothSensitivity",
     "SmoothedValue",

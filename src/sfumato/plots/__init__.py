@@ -8,6 +8,7 @@ from sfumato.plots.attacks import success_curve, unicity_curves
 from sfumato.plots.audits import lower_bounds, outputs_of_both, p_values, words_of_both
 from sfumato.plots.budgets import burn_down, composition, group_privacy, survey_tradeoff
 from sfumato.plots.local import detection_curve, device_costs, fractions_found, variances_over_epsilon
+from sfumato.plots.locations import distances_over_reports
 from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
 from sfumato.plots.measured import Measured, one_number, small_multiples
 from sfumato.plots.panels import save
@@ -20,6 +21,7 @@ __all__ = [
     "composition",
     "detection_curve",
     "device_costs",
+    "distances_over_reports",
     "fractions_found",
     "group_privacy",
     "histogram",

@@ -12,6 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, decimal_text, exact, nonnegative, set_fields
 from sfumato.privacy.guarantees import ApproxDP, Guarantee, NoGuarantee, PureDP
+from sfumato.privacy.promises import why_refused
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -99,7 +100,8 @@ def as_budget(value: object, name: str = "budget") -> Budget:
     """
     if isinstance(value, PureDP | ApproxDP | NoGuarantee | ZCDP | RenyiDP):
         return value
-    raise ParameterError(name, value, "must be a budget, such as sf.PureDP(1), sf.ApproxDP(1, 1e-6) or sf.ZCDP(1)")
+    wanted = "must be a budget, such as sf.PureDP(1), sf.ApproxDP(1, 1e-6) or sf.ZCDP(1)"
+    raise ParameterError(name, value, why_refused(value) or wanted)
 
 
 def _delta(delta: Number) -> Fraction:

@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import nonnegative, positive, positive_integer, probability, set_fields
+from sfumato.privacy.promises import why_refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +352,7 @@ def _check_events(*nested: object) -> None:
     level: dict[int, Event] = {}
     for event in nested:
         if not isinstance(event, Event):
-            raise ParameterError("event", event, "must be an event of sfumato.privacy.events")
+            raise ParameterError("event", event, why_refused(event) or "must be an event of sfumato.privacy.events")
         level[id(event)] = event  # one that stands there twice is looked at once
     for _ in range(MAX_NESTING):
         level = {id(inner): inner for event in level.values() for inner in _inside(event)}

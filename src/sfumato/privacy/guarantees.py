@@ -10,16 +10,19 @@ from typing import Final, TypeAlias
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import Number, decimal_text, nonnegative, set_fields
+from sfumato.privacy.promises import why_refused
 
 _ZERO: Final = Fraction(0)
 
 
 def _implies(strong: "Guarantee", weak: "Guarantee") -> bool:
     """Whether every mechanism with the first guarantee has the second."""
+    as_guarantee(weak, "other")
     return strong.epsilon <= weak.epsilon and strong.delta <= weak.delta
 
 
 def _added(first: "Guarantee", second: "Guarantee") -> "Guarantee":
+    as_guarantee(second, "other")
     if isinstance(first, NoGuarantee) or isinstance(second, NoGuarantee):
         return NO_GUARANTEE
     delta = first.delta + second.delta
@@ -174,7 +177,7 @@ def as_guarantee(value: object, name: str = "guarantee") -> Guarantee:
     """
     if isinstance(value, PureDP | ApproxDP | NoGuarantee):
         return value
-    raise ParameterError(name, value, "must be a guarantee: PureDP(1) or ApproxDP(1, 1e-6)")
+    raise ParameterError(name, value, why_refused(value) or "must be a guarantee: PureDP(1) or ApproxDP(1, 1e-6)")
 
 
 def _finite(epsilon: Number) -> Fraction:

@@ -40,6 +40,7 @@ from sfumato.privacy.events import (
 )
 from sfumato.privacy.guarantees import ApproxDP, NoGuarantee
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
+from sfumato.privacy.promises import why_refused
 
 LARGEST_COUNT: Final = 10**15
 """Of one event in a tally, and of a group: beyond it floats no longer tell counts apart."""
@@ -193,7 +194,7 @@ def flattened(event: Event, neighbors: NeighborGroup) -> EventCounts:
         case RepeatAndSelectEvent():
             return _nested(event, (event.event,), neighbors)
         case _ if not isinstance(event, Event):
-            raise ParameterError("event", event, "must be an event of sfumato.privacy.events")
+            raise ParameterError("event", event, why_refused(event) or "must be an event of sfumato.privacy.events")
         case _:
             single = grouped(event, neighbors.steps)
             if _is_free(single):

@@ -32,6 +32,7 @@ from sfumato.privacy.events import (
 )
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, NoGuarantee, PureDP, guarantee
 from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.privacy.promises import why_refused
 
 EPSILON_DIGITS: Final = 15
 DELTA_DIGITS: Final = 50
@@ -50,13 +51,16 @@ def admitted(charge: Charge) -> Charge:
     """The charge itself, if an account can keep it.
 
     Raises:
-        ParameterError: ε has more than 15 decimals or passes 10^9, or δ has more than 50 decimals.
+        ParameterError: ε has more than 15 decimals or passes 10^9, or δ has more than 50 decimals; or it is no charge
+            of differential privacy.
 
     Example:
         >>> from sfumato.privacy.guarantees import PureDP
         >>> str(admitted(PureDP("0.1")))
         'ε 0.1'
     """
+    if reason := why_refused(charge):
+        raise ParameterError("charge", charge, reason)
     _require_on_grid(charge.epsilon, EPSILON_DIGITS, "epsilon")
     _require_on_grid(charge.delta, DELTA_DIGITS, "delta")
     if charge.epsilon > LARGEST_EPSILON:

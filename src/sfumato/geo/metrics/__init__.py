@@ -1,0 +1,1 @@
+"""Metrics on finite sets and on words, and mechanisms whose privacy fades with the distance in them."""
