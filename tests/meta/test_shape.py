@@ -36,6 +36,7 @@ SMALL = {
 FOR_ONE_SIBLING = {
     "accounting/renyi/selection.py": "one theorem with its proof",
     "engines/sql/expressions/dates.py": "calendar arithmetic, which no other function of values uses",
+    "geo/locations/levels.py": "levels in words, which people choose by; the others take numbers",
     "local/parties/trusted_sum.py": "a role of its own, which takes the place of a secure sum",
     "query/statistics/deviations.py": "one statistic a file; the registry lists it",
     "query/statistics/vectors.py": "one statistic a file; the registry lists it",

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sfumato.geo.locations.account import MetricAccount, MetricMechanism
-    from sfumato.geo.locations.levels import LEVELS, Level
+    from sfumato.geo.locations.levels import LEVELS, PrivacyLevel
     from sfumato.geo.locations.planar_laplace import Location, PlanarLaplace
     from sfumato.geo.locations.remap import OptimalRemap
     from sfumato.geo.locations.tiles import TileMemory
     from sfumato.geo.locations.traces import PredictiveTrace
     from sfumato.geo.metrics.exponential import MetricExponential
-    from sfumato.geo.metrics.finite import FiniteMetric, Metric
+    from sfumato.geo.metrics.finite import FiniteMetric, PointMetric
     from sfumato.geo.metrics.lipschitz import LipschitzLaplace
     from sfumato.geo.metrics.words import WordMetric
     from sfumato.geo.planes.grid import Grid
@@ -30,18 +30,18 @@ _HOMES = {
     "FiniteMetric": "geo.metrics.finite",
     "Grid": "geo.planes.grid",
     "LEVELS": "geo.locations.levels",
-    "Level": "geo.locations.levels",
     "LipschitzLaplace": "geo.metrics.lipschitz",
     "LocalProjection": "geo.planes.projection",
     "Location": "geo.locations.planar_laplace",
-    "Metric": "geo.metrics.finite",
     "MetricAccount": "geo.locations.account",
     "MetricDP": "privacy.promises",
     "MetricExponential": "geo.metrics.exponential",
     "MetricMechanism": "geo.locations.account",
     "OptimalRemap": "geo.locations.remap",
     "PlanarLaplace": "geo.locations.planar_laplace",
+    "PointMetric": "geo.metrics.finite",
     "PredictiveTrace": "geo.locations.traces",
+    "PrivacyLevel": "geo.locations.levels",
     "RoadGraph": "geo.roads.graph",
     "RoadMatching": "geo.roads.matching",
     "SegmentTraffic": "geo.traffic.result",
@@ -59,18 +59,18 @@ __all__ = [
     "LEVELS",
     "FiniteMetric",
     "Grid",
-    "Level",
     "LipschitzLaplace",
     "LocalProjection",
     "Location",
-    "Metric",
     "MetricAccount",
     "MetricDP",
     "MetricExponential",
     "MetricMechanism",
     "OptimalRemap",
     "PlanarLaplace",
+    "PointMetric",
     "PredictiveTrace",
+    "PrivacyLevel",
     "RoadGraph",
     "RoadMatching",
     "SegmentTraffic",

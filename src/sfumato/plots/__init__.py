@@ -4,11 +4,10 @@ Figures are made without pyplot, so nothing global changes and no window opens: 
 its name, after `%matplotlib inline`. matplotlib is the extra `plots`.
 """
 
-from sfumato.plots.attacks import success_curve, unicity_curves
+from sfumato.plots.attacks import distances_over_reports, success_curve, unicity_curves
 from sfumato.plots.audits import lower_bounds, outputs_of_both, p_values, words_of_both
 from sfumato.plots.budgets import burn_down, composition, group_privacy, survey_tradeoff
 from sfumato.plots.local import detection_curve, device_costs, fractions_found, variances_over_epsilon
-from sfumato.plots.locations import distances_over_reports
 from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
 from sfumato.plots.measured import Measured, one_number, small_multiples
 from sfumato.plots.panels import save

@@ -5,7 +5,7 @@ from math import log
 import pytest
 
 from sfumato.errors import ParameterError
-from sfumato.geo.locations.levels import LEVELS, Level, level_of
+from sfumato.geo.locations.levels import LEVELS, PrivacyLevel, level_of
 from sfumato.privacy.promises import MetricDP
 
 
@@ -18,7 +18,7 @@ def test_the_named_levels_are_a_factor_of_four_within_their_radius():
 
 def test_the_factor_is_never_exceeded_and_epsilon_is_per_meter():
     for radius, factor in ((1, 2), ("0.5", "1.01"), (10**6, 100)):
-        level = Level(radius, factor)
+        level = PrivacyLevel(radius, factor)
         assert level.epsilon * level.radius <= log(float(level.factor)) * (1 + 1e-15)
         assert level.promise == MetricDP(level.epsilon, "meter")
 
@@ -29,7 +29,7 @@ def test_more_protection_is_a_smaller_epsilon():
 
 def test_a_level_is_found_by_its_name():
     assert level_of("low") is LEVELS["low"]
-    assert level_of(Level(3)) == Level(3)
+    assert level_of(PrivacyLevel(3)) == PrivacyLevel(3)
     for wrong in ("none", 5, None):
         with pytest.raises(ParameterError, match="level"):
             level_of(wrong)
@@ -38,4 +38,4 @@ def test_a_level_is_found_by_its_name():
 @pytest.mark.parametrize(("radius", "factor"), [(0, 4), (-1, 4), ("x", 4), (200, 1), (200, "x"), (10**30, 4)])
 def test_what_is_out_of_range_is_refused(radius, factor):
     with pytest.raises(ParameterError, match=r"radius|factor"):
-        Level(radius, factor)
+        PrivacyLevel(radius, factor)

@@ -15,7 +15,7 @@ from sfumato.attacks.core.outcome import Outcome
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called, each, of_kind, real, result, whole
 from sfumato.numeric.rationals import positive_integer, probability
-from sfumato.plots.locations import distances_over_reports
+from sfumato.plots.attacks import distances_over_reports
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

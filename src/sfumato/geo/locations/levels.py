@@ -14,7 +14,7 @@ _BITS: Final = 50
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Level:
+class PrivacyLevel:
     """Two places at most `radius` meters apart give each report with probabilities within a factor of each other.
 
     ε = ln(factor)/radius per meter, rounded down to a multiple of 2^−50, so that the factor is never exceeded.
@@ -27,7 +27,7 @@ class Level:
         ParameterError: A number is out of range.
 
     Example:
-        >>> level = Level(200)
+        >>> level = PrivacyLevel(200)
         >>> print(level)
         within 200 m no report is more than 4 times as likely from one place as from another: ε 0.00693147 per meter
         >>> round(float(level.promise.loss(200)), 6)  # ln 4
@@ -64,11 +64,11 @@ class Level:
         return f"{shown} as likely from one place as from another: ε {float(self.epsilon):.6g} per meter"
 
 
-LEVELS: Final = {"low": Level(200), "medium": Level(500), "high": Level(2000)}
+LEVELS: Final = {"low": PrivacyLevel(200), "medium": PrivacyLevel(500), "high": PrivacyLevel(2000)}
 """Levels by their names: a factor of 4 within 200, 500 and 2,000 meters."""
 
 
-def level_of(level: "Level | str") -> Level:
+def level_of(level: "PrivacyLevel | str") -> PrivacyLevel:
     """A level, or the one with a name.
 
     Raises:
@@ -80,4 +80,4 @@ def level_of(level: "Level | str") -> Level:
     """
     if is_one_of(level, LEVELS):
         return LEVELS[str(level)]
-    return of_kind(level, "level", Level, "a sf.geo.Level, or low, medium or high")
+    return of_kind(level, "level", PrivacyLevel, "a sf.geo.PrivacyLevel, or low, medium or high")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.geo.locations.levels import Level, level_of
+from sfumato.geo.locations.levels import PrivacyLevel, level_of
 from sfumato.geo.planes.grid import Grid, Whole
 from sfumato.geo.planes.projection import pair_of
 from sfumato.mechanisms.base import opened
@@ -55,7 +55,7 @@ class PlanarLaplace:
     Args:
         grid: The region, in public cells.
         epsilon: ε per meter, above 0.
-        level: A level instead of ε: low, medium, high, or a `Level`.
+        level: A level instead of ε: low, medium, high, or a `PrivacyLevel`.
 
     Raises:
         ParameterError: Neither or both are given, one is out of range, or the noise cannot be drawn on these cells.
@@ -76,7 +76,7 @@ class PlanarLaplace:
     grid: Grid
     epsilon: Fraction
 
-    def __init__(self, grid: Grid, *, epsilon: Number | None = None, level: Level | str | None = None) -> None:
+    def __init__(self, grid: Grid, *, epsilon: Number | None = None, level: PrivacyLevel | str | None = None) -> None:
         if (epsilon is None) == (level is None):
             raise ParameterError("epsilon", epsilon, "must be given, or level instead of it")
         rate = (

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
-from sfumato.geo.metrics.finite import Metric, has_constant_normalizer
+from sfumato.geo.metrics.finite import PointMetric, has_constant_normalizer
 from sfumato.mechanisms.base import opened
 from sfumato.noise.choice.selection import exponential_choice_of
 from sfumato.numeric.arguments import each
@@ -56,11 +56,11 @@ class MetricExponential:
         [CABP13] for the metric; [MT07] for the mechanism.
     """
 
-    metric: Metric
+    metric: PointMetric
     epsilon: Fraction
     constant_normalizer: bool
 
-    def __init__(self, metric: Metric, *, epsilon: Number, constant_normalizer: bool = False) -> None:
+    def __init__(self, metric: PointMetric, *, epsilon: Number, constant_normalizer: bool = False) -> None:
         if not callable(getattr(metric, "steps_from", None)):
             raise ParameterError("metric", metric, "must be a metric, such as sf.geo.FiniteMetric")
         if flag(constant_normalizer, "constant_normalizer") and not has_constant_normalizer(metric):

@@ -21,7 +21,7 @@ LARGEST_DISTANCE: Final = 1 << 40
 Steps = NDArray[np.int64]
 
 
-class Metric(Protocol):
+class PointMetric(Protocol):
     """A public metric on finitely many points: distance 0 to itself alone, symmetric, and no shorter way round."""
 
     @property
@@ -108,7 +108,7 @@ class FiniteMetric:
         return row
 
 
-def has_constant_normalizer(metric: Metric) -> bool:
+def has_constant_normalizer(metric: PointMetric) -> bool:
     """Whether every point sees the same distances, in some order: then Σ exp(−ε·d) is the same from each.
 
     So it is on circles and other sets that look alike from everywhere. It is checked exactly: whole numbers are
