@@ -31,6 +31,7 @@ from sfumato.attacks.linking.finding_homes import (
 )
 from sfumato.attacks.linking.pseudonyms import Known, Scoreboard, sparse_linkage, vanity_search
 from sfumato.attacks.linking.records import linkage, misspelt_linkage
+from sfumato.attacks.linking.released_traces import found_by_points, linked_traces
 from sfumato.attacks.linking.traces import unicity, unicity_by_points, unicity_picture
 from sfumato.attacks.members.means import Membership, Roc, homer, likelihood_ratio, membership, tracing
 from sfumato.attacks.members.models import likelihood_ratio_attack, loss_threshold
@@ -91,6 +92,7 @@ __all__ = [
     "exhaustively",
     "find_tracker",
     "finding_homes",
+    "found_by_points",
     "general_tracker",
     "generalize",
     "homer",
@@ -107,6 +109,7 @@ __all__ = [
     "likelihood_ratio_attack",
     "linear_program",
     "linkage",
+    "linked_traces",
     "loss_threshold",
     "membership",
     "misspelt_linkage",

@@ -12,6 +12,7 @@ from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
 from sfumato.plots.measured import Measured, one_number, small_multiples
 from sfumato.plots.panels import save
 from sfumato.plots.releases import bars, histogram
+from sfumato.plots.roads import speeds_on_roads
 
 __all__ = [
     "Measured",
@@ -33,6 +34,7 @@ __all__ = [
     "risk",
     "save",
     "small_multiples",
+    "speeds_on_roads",
     "success_curve",
     "survey_tradeoff",
     "trade_off",

@@ -24,11 +24,11 @@ def test_counts_below_the_threshold_are_not_shown_and_counts_at_it_are(found):
     assert {(own.segment, own.hour) for own in lower if own.is_shown} == {("a", 7), ("b", 8)}
 
 
-def test_by_default_counts_within_twice_their_error_are_not_shown():
+def test_by_default_counts_within_five_times_their_error_are_not_shown():
     with opened(*ROWS) as db:
         question = asked(db)
         error = question.error(epsilon=1, confidence="0.9")[0].half_width
-        assert question.release(epsilon=1, confidence="0.9").threshold == 2 * error
+        assert question.release(epsilon=1, confidence="0.9").threshold == 5 * error
 
 
 def test_an_hour_has_all_segments(found):
@@ -57,6 +57,18 @@ def test_it_says_what_it_guarantees(found):
     assert found.guarantee == "ε 1e+06 for one person (add or remove one); 95% intervals"
     assert repr(found) == f"<Traffic: 1 of 6 segments in an hour shown; {found.guarantee}>"
     assert found.receipt.question == found.to_geojson(8)["sfumato"]["query"]
+
+
+def test_a_picture_has_what_is_shown(found):
+    water, hidden, roads = found.plot(7, title="t").axes[0].collections
+    assert (len(water.get_segments()), len(hidden.get_segments()), roads.get_array().tolist()) == (0, 2, [24])
+    river = {"geometry": {"type": "LineString", "coordinates": [[0, 0], [1, 1]]}}
+    assert len(found.plot(8, water=river).axes[0].collections[0].get_segments()) == 1
+    assert found.plot(8).axes[0].get_title(loc="left") == "Traffic from 8:00 to 9:00"
+
+
+def test_a_picture_is_saved(found, tmp_path):
+    assert found.save(tmp_path / "seven.png", hour=7).stat().st_size > 1_000
 
 
 def test_an_hour_is_saved_as_geojson(found, tmp_path):

@@ -36,7 +36,7 @@ from sfumato.session.session import Session, open_session
 HOURS_A_DAY: Final = 24
 _DAILY, _ONCE = ("day",), ("day", "hour", "segment")
 _COLUMNS: Final = ("day", "hour", "segment", "speed")
-_OF_THE_COUNT: Final = 2
+_OF_THE_COUNT: Final = 5
 """By default a cell is shown from so many times the error of its count on."""
 
 
@@ -92,7 +92,7 @@ class TrafficQuestion:
         Args:
             epsilon: The total ε of all segments and hours.
             delta: The total δ.
-            threshold: Segments and hours with a smaller noisy count are not shown; default: twice the error of a
+            threshold: Segments and hours with a smaller noisy count are not shown; default: five times the error of a
                 count. It reads noisy counts alone, so it costs nothing and protects nobody: it hides what is noise.
             confidence: The confidence of intervals.
 

@@ -1,4 +1,4 @@
-"""Released traffic: segments with noisy counts and speeds by hour, also as GeoJSON."""
+"""Released traffic: segments with noisy counts and speeds by hour, as GeoJSON and as a picture."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +11,8 @@ from typing import Any, Final
 from sfumato.errors import ParameterError
 from sfumato.geo.roads.graph import RoadGraph, SegmentId
 from sfumato.numeric.arguments import path_of, whole
+from sfumato.plots.panels import save
+from sfumato.plots.roads import speeds_on_roads
 from sfumato.query.statistics.estimates import NOTHING, AnswerValue
 from sfumato.session.releases.receipt import Receipt
 from sfumato.session.releases.release import Release
@@ -105,13 +107,42 @@ class Traffic:
         }  # fmt: skip
         return {"type": "FeatureCollection", "features": features, "sfumato": about}
 
-    def save(self, path: str | PathLike[str], *, hour: int) -> Path:
-        """Write one hour as .geojson.
+    def plot(self, hour: int, *, water: Mapping[str, Any] | None = None, title: str = "") -> Any:
+        """A picture of one hour: color is speed, width is the count; needs the extra `plots`.
+
+        Segments below the threshold are thin and grey.
+
+        Args:
+            hour: The hour of the day.
+            water: A GeoJSON LineString Feature that is drawn below the roads.
+            title: The finding; default: the hour.
+
+        Returns:
+            The matplotlib figure.
 
         Raises:
             ParameterError: It is none of the hours that were asked about.
         """
+        found = self.at(hour)
+        own = [found[segment] for segment in self.roads.segments]
+        lines = [feature["geometry"]["coordinates"] for feature in self.roads.features]
+        return speeds_on_roads(
+            lines,
+            speeds=[one.speed.value if one.is_shown else None for one in own],
+            counts=[one.n.value if one.is_shown else None for one in own],
+            water=[] if water is None else [water["geometry"]["coordinates"]],
+            title=title or f"Traffic from {hour}:00 to {hour + 1}:00", caption=self.guarantee,
+        )  # fmt: skip
+
+    def save(self, path: str | PathLike[str], *, hour: int, title: str = "") -> Path:
+        """Write one hour; the ending of the path says how: .geojson, or .png, .svg, .pdf for a picture.
+
+        Raises:
+            ParameterError: It is none of the hours that were asked about, or another ending.
+        """
         target = path_of(path, "path")
+        if target.suffix.lower() != ".geojson":
+            return save(self.plot(hour, title=title), target)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(dumps(self.to_geojson(hour), ensure_ascii=False), encoding="utf-8")
         return target
