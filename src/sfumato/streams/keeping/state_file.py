@@ -132,17 +132,20 @@ class StateFile:
     def _write(self, state: LiveState, row: bytes) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            self._connection.execute(
-                "UPDATE state SET number = ?, owner = ?, previous = ?, head = ?, content = ?",
-                (state.number, state.owner, state.previous, state.head, state.content),
-            )
-            if row:
-                self._connection.execute("INSERT INTO log VALUES (?, ?)", (state.number, row))
+            self._update(state, row)
             self._connection.execute("COMMIT")
         finally:
             if self._connection.in_transaction:
                 with suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
+
+    def _update(self, state: LiveState, row: bytes) -> None:
+        self._connection.execute(
+            "UPDATE state SET number = ?, owner = ?, previous = ?, head = ?, content = ?",
+            (state.number, state.owner, state.previous, state.head, state.content),
+        )
+        if row:
+            self._connection.execute("INSERT INTO log VALUES (?, ?)", (state.number, row))
 
     def _failing(self, work: Callable[[], T]) -> T:
         """What SQLite does, with its failures in our words: its own may quote the state."""
