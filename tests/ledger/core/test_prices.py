@@ -1,4 +1,5 @@
 from fractions import Fraction
+from math import inf
 
 import pytest
 from dp_accounting import GaussianDpEvent, LaplaceDpEvent, PoissonSampledDpEvent
@@ -11,6 +12,7 @@ from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.accounting.adaptive.divergence_filters import RDPFilter, ZCDPFilter
 from sfumato.accounting.composition.basic import BasicAccountant
 from sfumato.accounting.composition.joint_gaussian import joint_stddevs
+from sfumato.accounting.gaussian.zcdp import ZCDPAccountant
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.ledger.core.prices import (
     MEASURE_DIGITS,
@@ -31,13 +33,15 @@ from sfumato.privacy.events import (
     DiscreteGaussianEvent,
     DiscreteLaplaceEvent,
     GaussianEvent,
+    GroupEvent,
     LaplaceEvent,
     NonPrivateEvent,
     PoissonSampledEvent,
     PureEvent,
+    ZCDPEvent,
 )
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation
 
 CHARGE = ApproxDP("0.6", "1e-6")
 ORDERS = (Fraction(2), Fraction(8), Fraction(5, 2))
@@ -125,6 +129,18 @@ def test_an_exact_answer_has_no_price_in_rho_and_takes_all_of_delta_elsewhere():
     with pytest.raises(UnsupportedEventError, match="without a finite cost"):
         priced(NonPrivateEvent(), ZCDP(1))
     assert priced(NonPrivateEvent(), RenyiDP((2,), (1,)))["delta"] == 1
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation, ids=str)
+def test_what_is_only_known_in_rho_has_an_epsilon_at_delta_and_none_without(relation):
+    """As of a counter of many steps; of a group of two it is that of four times the ρ, and a δ of its own is added."""
+    at = {"delta": Fraction(1, 10**6), "neighboring_relation": relation}
+    whole = price_of(ZCDPEvent("0.5"), **at)
+    assert whole == ZCDPAccountant(neighboring_relation=relation).compose(ZCDPEvent("0.5")).epsilon("1e-6")
+    assert price_of(GroupEvent(ZCDPEvent("0.125"), 2), **at) == whole
+    with_keys = price_of(ComposedEvent((ZCDPEvent("0.5"), ApproxEvent(0, "1e-7"))), **at)
+    assert whole < with_keys < whole * 2
+    assert price_of(ZCDPEvent("0.5"), **(at | {"delta": Fraction(0)})) == inf
 
 
 def test_what_no_filter_knows_is_refused():

@@ -212,3 +212,15 @@ def test_each_commit_is_one_renewal_in_the_ledger_with_another_lease(session, tm
         state.commit(b"same")
     leases = [entry.lease for entry in kinds(session, Renewed)]
     assert len(leases) == len(set(leases)) == 4
+
+
+def test_two_copies_that_were_opened_at_once_are_not_taken_for_one(session, tmp_path):
+    """The copy that was refused is as far as the state that went on, and still another one."""
+    opened(session, tmp_path / "s").close()
+    shutil.copy(tmp_path / "s", tmp_path / "twin")
+    refused = patch.object(Ledger, "renew", side_effect=LedgerTimeoutError("ledger", 30))
+    with refused, pytest.raises(LedgerTimeoutError):
+        opened(session, tmp_path / "twin")  # written, and the ledger did not hear of it
+    opened(session, tmp_path / "s").close()
+    with pytest.raises(StateError, match="old copy"):
+        opened(session, tmp_path / "twin")

@@ -113,3 +113,10 @@ def test_a_fork_of_the_process_cannot_write(path):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     file.write(ONE, b"row")
     file.close()
+
+
+def test_a_commit_waits_for_the_disk(path):
+    file = StateFile(path)
+    settings = [file._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("synchronous", "journal_mode")]
+    assert settings == [2, "wal"]
+    file.close()
