@@ -30,7 +30,7 @@ import sfumato as sf
 from sfumato.errors import SfumatoError
 from sfumato.privacy import events
 
-PACKAGES = ("accounting", "attacks", "audit", "datasets", "geo", "local", "mechanisms", "plots")
+PACKAGES = ("accounting", "attacks", "audit", "datasets", "geo", "local", "mechanisms", "plots", "streams")
 PRIVACY = ("budgets", "events", "guarantees", "neighbors", "secret")
 NOBODY = "sfk_none"
 """A key that no server accepts."""
@@ -178,7 +178,7 @@ MADE_BY_THE_PACKAGE = {
     "sf.datasets.City", "sf.datasets.HospitalAndVoters", "sf.datasets.SearchLog", "sf.mechanisms.SmoothedValue",
     "sf.geo.SegmentTraffic", "sf.geo.Stretch", "sf.geo.Traffic", "sf.geo.TrafficQuestion",
     "sf.mechanisms.SparseVectorSession", "sf.mechanisms.StableValue", "sf.mechanisms.SurveyEstimate",
-    "sf.mechanisms.TopK",
+    "sf.mechanisms.TopK", "sf.streams.CounterReleases", "sf.streams.Measure",
 }  # fmt: skip
 """Classes of what calls give back, and `Policy`, which files and `open` make."""
 

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """Draw the charts of `docs/explanation/` into this folder, or into the one that is named."""
 
+import re
 import sys
+from contextlib import chdir
 from fractions import Fraction
 from math import sqrt
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -255,6 +259,16 @@ def lifetimes(folder: Path) -> Path:
     return save(figure, folder / "device_costs.png")
 
 
+def daily_visits(folder: Path) -> Path:
+    """The counter of the tutorial, run as its page says."""
+    page = (EXPLAINED.parent / "tutorials" / "daily-visits.md").read_text("utf-8")
+    names: dict[str, Any] = {}
+    with TemporaryDirectory() as scratch, chdir(scratch):
+        for code in re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+            exec(compile(code, "daily-visits.md", "exec"), names)  # noqa: S102 # the page's own code
+    return save(names["total"].plot(), folder / "daily_visits.png")
+
+
 def _share(cell: str) -> float:
     return float(cell.removesuffix("%")) / 100
 
@@ -271,6 +285,6 @@ if __name__ == "__main__":
     target = Path(*sys.argv[1:2]) if sys.argv[1:] else Path(__file__).parent
     for draw in (
         noise_of_several_answers, errors_of_a_limit, costs, attacks_over_epsilon, reconstruction_error, unicity,
-        local_variances, local_fractions, rappor_detection, lifetimes,
+        local_variances, local_fractions, rappor_detection, lifetimes, daily_visits,
     ):  # fmt: skip
         print(draw(target))  # noqa: T201 # it is a script

@@ -178,7 +178,7 @@ MUTANTS = (
     ),
     Mutant(
         name="an event without a unit counts",
-        edits=(("streams/counting/participation.py", "(unit := found[at]) is not None and accepts", "accepts"),),
+        edits=(("streams/counting/participation.py", "(unit := found[at]) is", "(unit := found[at] or 0) is"),),
         tests=("tests/streams/counting/test_participation.py::test_an_event_without_a_unit_never_counts",),
     ),
     Mutant(

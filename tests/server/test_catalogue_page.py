@@ -15,7 +15,7 @@ WORDS = re.compile(rf"\b(?:{'|'.join(sorted(FORBIDDEN))})\b")
 
 
 def test_every_number_has_a_row_and_every_row_a_test_or_a_reason():
-    assert list(ROWS) == [*range(27, 81), 84]
+    assert list(ROWS) == [*range(27, 81), *range(84, 89)]
     assert [number for number, said in ROWS.items() if not NAMED.findall(said) and not said.strip().endswith(".")] == []
 
 

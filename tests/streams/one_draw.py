@@ -1,6 +1,6 @@
-"""A mechanism for tests, with one noise of 40 bits for all of its steps: whoever has a release and the data knows it.
+"""A mechanism for tests, with one noise of 40 bits that each step adds again: at step t it is t times in the release.
 
-Whatever loses its noise over a restart, or draws it again, shows another one.
+Whatever loses its noise over a restart, or draws it again, shows a release that is no such multiple.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from sfumato.privacy.events import PureEvent
 
 @dataclass(frozen=True, kw_only=True)
 class OneDraw(ContinualMechanism):
-    """One noise for all steps, which is no private counter."""
+    """One noise for all steps, which makes no private counter."""
 
     horizon: int
     epsilon: Fraction
@@ -66,10 +66,7 @@ class OneNoise(RunningNoise):
         if self.noise is None:
             drawn = [int.from_bytes(random_bytes(5), "big") for _ in range(self.numbers)]
             self.noise = np.array(drawn, dtype=np.int64)
-        found = np.zeros((ticks, self.numbers), dtype=np.int64)
-        if self.step == 0:
-            found[0] = self.noise  # running totals repeat it
-        return found
+        return np.repeat(self.noise[None, :], ticks, axis=0)
 
     def state(self):
         return {} if self.noise is None else {"noise": self.noise}

@@ -124,9 +124,11 @@ class PendingSums:
         if isinstance(steps, int):
             self._add_to(steps, places, amounts)
             return
-        for step in np.unique(steps).tolist():
-            here = steps == step
-            self._add_to(step, places[here], amounts[here])
+        order = np.argsort(steps, axis=None, kind="stable")
+        ordered, flat, added = (column.ravel()[order] for column in (steps, places, amounts))
+        ends = np.flatnonzero(np.diff(ordered, append=np.iinfo(np.int64).max)) + 1
+        for first, end in zip((0, *ends[:-1].tolist()), ends.tolist(), strict=False):
+            self._add_to(int(ordered[first]), flat[first:end], added[first:end])
 
     def taken(self, first: int, count: int) -> Integers:
         """The sums of some steps, count × numbers, of which nothing is kept."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -293,4 +293,7 @@ def _at(labels: tuple[Any, ...] | None, keys: Any, count: int) -> NDArray[np.int
         return np.zeros(count, dtype=np.int64)
     places = _PLACES(labels)
     items = keys.tolist() if hasattr(keys, "tolist") else keys
-    return np.fromiter((places.get(key, -1) if isinstance(key, Hashable) else -1 for key in items), np.int64, count)
+    try:
+        return np.fromiter(map(places.get, items, repeat(-1)), np.int64, count)
+    except TypeError:  # one cannot be a key of anything, such as a list
+        return np.fromiter((places.get(key, -1) if isinstance(key, Hashable) else -1 for key in items), np.int64, count)

@@ -104,7 +104,7 @@ def plan_counter(
         made = mechanism
     else:
         budget = _budget(epsilon, rho, is_pair=payer.neighboring_relation is REPLACE_ONE)
-        stated = {"horizon": horizon, "sums": None if sums == RunningTotal() else sums}
+        stated = {"horizon": horizon, "sums": None if isinstance(sums, RunningTotal) else sums}
         options = {name: value for name, value in stated.items() if value is not None}
         made = _made(mechanism, contribution=measure.contribution, participation=part, **budget, **options)
     if made.contribution != measure.contribution or made.participation != part:

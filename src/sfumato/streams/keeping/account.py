@@ -154,6 +154,8 @@ class StreamSession:
         whom = UnitColumn(unit) if isinstance(unit, str) else of_kind(unit, "unit", (EachRow, UnitColumn), "a unit")
         if ledger is not None:
             of_kind(ledger, "ledger", (str, PathLike, ExistingLedger), "the path or address of a ledger")
+        if "\0" in str(ledger):
+            raise ParameterError("ledger", type(ledger).__name__, "must have no NUL")  # an address may hold a password
         opened = Opened(
             account=name, budget=as_budget(budget), neighboring_relation=as_relation(neighboring_relation),
             privacy_unit="row" if whom == EACH_ROW else str(whom),
