@@ -266,6 +266,8 @@ def daily_visits(folder: Path) -> Path:
     with TemporaryDirectory() as scratch, chdir(scratch):
         for code in re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
             exec(compile(code, "daily-visits.md", "exec"), names)  # noqa: S102 # the page's own code
+        names["visits"].close()
+        names["library"].close()
     return save(names["total"].plot(), folder / "daily_visits.png")
 
 
