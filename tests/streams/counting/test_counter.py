@@ -130,7 +130,7 @@ def test_the_counter_goes_on_after_a_restart_with_all_that_was_committed(people,
     assert (again.next_step, again.position, again.receipt, str(people.spent)) == (3, {"batch": 18}, receipt, spent)
     assert values(again.releases) == shown == [[2, 0], [2, 0]]
     again.add(key="b", unit="ann")
-    again.add(key="b", unit="ann")  # twice already
+    again.add(key="b", unit="ann", step=5)  # twice already
     assert values(again.tick(3)) == [[3, 1], [3, 1], [3, 2]]
     assert again.position == {"batch": 18}
     assert len(again.releases) == 5
