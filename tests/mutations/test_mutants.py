@@ -20,6 +20,7 @@ from tests.mutations import (
     browsers,
     canaries,
     clients,
+    counters,
     engines,
     engines_by_hash,
     engines_elsewhere,
@@ -49,7 +50,7 @@ from tests.mutations.mutants import ROOT, Mutant, run_suite
 from tests.sizes import FULL_SIZE
 
 MODULES = (
-    accounting, audit, audited, browsers, canaries, clients, engines, engines_by_hash, engines_elsewhere,
+    accounting, audit, audited, browsers, canaries, clients, counters, engines, engines_by_hash, engines_elsewhere,
     engines_in_sql, house, ledgers, local, local_counts, local_reports, mechanisms, narrowing, noise, operations,
     parties, plans, server, server_gateway, server_pages, server_sign_in, server_work, sessions, streams, traffic,
     wire,

@@ -14,7 +14,7 @@ from sfumato.mechanisms import (
 )
 from sfumato.privacy.neighbors import REPLACE_ONE
 
-HORIZON = 24
+HORIZON = 16
 TWICE = Participation(most=2, separation=5)
 
 COUNTERS = {

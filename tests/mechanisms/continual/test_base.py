@@ -42,7 +42,7 @@ def test_the_stddev_is_as_stated_at_every_tick_and_the_sums_are_right(name):
 def test_neighbouring_ticks_are_correlated_as_their_sums_are(name):
     """Fresh noise at each tick would make the difference of two sums as noisy as both together."""
     mechanism = COUNTERS[name]
-    released = mechanism.start(COPIES).release_block(np.zeros((HORIZON, COPIES), dtype=int))
+    released = mechanism.start(COPIES // 8).release_block(np.zeros((HORIZON, COPIES // 8), dtype=int))
     apart = (released[14] - released[12]).std()
     assert apart < (mechanism.stddev(15) ** 2 + mechanism.stddev(13) ** 2) ** 0.5 * 0.97
 
@@ -52,7 +52,7 @@ def test_one_after_the_other_is_as_a_block(name):
     running = COUNTERS[name].start(COPIES // 10)
     zeros = [0] * (COPIES // 10)
     noise = np.array([running.release(zeros) for _ in range(HORIZON)])
-    for step in (1, 8, 15, HORIZON):
+    for step in (1, 8, HORIZON):
         assert noise[step - 1].std() == pytest.approx(COUNTERS[name].stddev(step), rel=0.15)
 
 
@@ -142,7 +142,8 @@ def test_a_counter_does_not_go_on_in_another_process(monkeypatch):
 def test_a_state_of_another_mechanism_or_none_is_refused():
     mechanism = BinaryTree(horizon=4, epsilon=1)
     saved = mechanism.start().saved()
-    for wrong in (b"", b"{}\n", saved[:-9], b"[]\n" + saved, "text", saved.replace(b"noise.open", b"noise.oxen")):
+    for wrong in (b"", b"{}\n", saved[:-9], b"[]\n" + saved, "text", saved.replace(b"noise.open", b"noise.oxen"),
+                  saved.replace(b'"step"', b'"stop"'), saved.replace(b'"numbers": 1', b'"numbers": 2')):  # fmt: skip
         with pytest.raises(ParameterError):
             mechanism.restored(wrong)
     with pytest.raises(ParameterError, match="this mechanism"):

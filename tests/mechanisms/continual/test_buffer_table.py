@@ -1,5 +1,6 @@
 """The table of buffers, in 50 digits: its error at every horizon, next to the square root and to the lower bound."""
 
+from functools import cache
 from math import log, pi
 
 import mpmath
@@ -23,6 +24,7 @@ def squared_norm(terms, residues, gaps):
     return total
 
 
+@cache
 def largest_error(power, buffers):
     """‖c‖·‖b‖, from the poles and zeros alone."""
     numbers = [mpmath.log(mpmath.mpf(gap)) for gap in gaps_of(power, buffers)]

@@ -72,6 +72,20 @@ def test_a_neighbor_has_the_same_releases_with_noise_as_far_off_as_stated(bits):
         assert furthest == pytest.approx(1, abs=1e-6)
 
 
+def test_rounding_is_counted_at_every_tick_at_which_it_is_held():
+    """A buffer's error is that of its last floors, each decayed since; the largest is a floor of 1 at every tick."""
+    chosen, bits = parameters(1 << 16, 4, Fraction(1)), 5
+    unit = 2.0 ** -(bits + 10)
+    for horizon in (1, 10, 1 << 16):
+        worst = np.zeros(4)
+        for _ in range(min(horizon, 3000)):
+            worst = worst * (1 - chosen.gaps) + unit
+        of_buffers = worst @ chosen.omegas + 4 * unit  # each product is rounded down as well
+        stated = float(chosen.slack(horizon, bits))
+        assert of_buffers + 2.0**-bits <= stated * (1 + 1e-9)
+        assert horizon > 3000 or stated <= (of_buffers + 2.0**-bits) * 1.1
+
+
 def made(chosen, bits, numbers):
     return BufferedNoise(numbers, bits, chosen, Fraction(1))
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.mechanisms.continual.fixed_point import DIGITS, Multiplier
@@ -13,6 +13,7 @@ VALUES = st.integers(-(2**62), 2**62)
 NUMBERS = st.fractions(min_value=Fraction(1, 2**40), max_value=1)
 
 
+@settings(max_examples=40)
 @given(NUMBERS, st.lists(VALUES, min_size=1))
 def test_arrays_and_numbers_agree_with_the_floor(number, values):
     multiplier = Multiplier.near(number)
@@ -22,6 +23,7 @@ def test_arrays_and_numbers_agree_with_the_floor(number, values):
     assert multiplier.times(np.array(values, dtype=object)).tolist() == exact
 
 
+@settings(max_examples=40)
 @given(NUMBERS)
 def test_a_multiplier_is_near(number):
     multiplier = Multiplier.near(number)

@@ -92,3 +92,15 @@ def test_what_is_no_tree_is_refused(wrong):
         HybridTree(**wrong)
     with pytest.raises(ParameterError):
         HybridTree(rho=1).stddev(0)
+
+
+def test_the_real_noise_is_that_of_each_tree(monkeypatch):
+    asked = []
+
+    def draw(scale, size):
+        asked.extend([scale] * size)
+        return np.zeros(size, dtype=np.int64)
+
+    monkeypatch.setattr(tree_noise, "discrete_laplace", draw)
+    HybridTree(epsilon=1).start().release_block([0] * 7)
+    assert asked == [1, 2, 2, 3, 3, 3, 3]

@@ -17,7 +17,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.base import Vector, integers, opened
 from sfumato.mechanisms.continual.sums import Readout, Sums
 from sfumato.noise.uniform.integers import Integers, multiply_add, narrow
-from sfumato.numeric.arguments import of_kind
+from sfumato.numeric.arguments import of_kind, whole
 from sfumato.numeric.rationals import Number, positive_integer
 from sfumato.privacy.budgets import ZCDP
 from sfumato.privacy.guarantees import PureDP
@@ -129,13 +129,14 @@ class ContinualMechanism(ABC):
         if header.get("mechanism") != repr(self):
             requirement = "must be a state that a running counter of this mechanism saved"
             raise ParameterError("saved", "another state", requirement)
-        noise, readout = self._noise(header["numbers"]), Readout(self.sums, header["numbers"])
         try:
+            numbers, step = positive_integer(header["numbers"], "numbers"), whole(header["step"], "step")
+            noise, readout = self._noise(numbers), Readout(self.sums, numbers)
             noise.restore({name[6:]: array for name, array in arrays.items() if name.startswith("noise.")})
             readout.restore({name[5:]: array for name, array in arrays.items() if name.startswith("read.")})
         except (KeyError, ValueError) as error:
             raise ParameterError("saved", "a damaged state", "must hold all that a counter keeps") from error
-        noise.step = header["step"]
+        noise.step = step
         return RunningCounter(self, noise, readout)
 
 
