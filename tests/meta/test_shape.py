@@ -38,6 +38,7 @@ FOR_ONE_SIBLING = {
     "engines/sql/expressions/dates.py": "calendar arithmetic, which no other function of values uses",
     "geo/locations/levels.py": "levels in words, which people choose by; the others take numbers",
     "local/parties/trusted_sum.py": "a role of its own, which takes the place of a secure sum",
+    "mechanisms/continual/convolution.py": "exact arithmetic of arrays, which knows nothing of counters",
     "query/statistics/deviations.py": "one statistic a file; the registry lists it",
     "query/statistics/vectors.py": "one statistic a file; the registry lists it",
     "streams/counting/records.py": "what is written of a counter, which later versions have to read",

@@ -17,12 +17,12 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from sfumato.mechanisms.continual.base import RunningNoise
 from sfumato.mechanisms.continual.contribution import COUNT, Contribution
+from sfumato.mechanisms.continual.convolution import convolved
 from sfumato.mechanisms.continual.participation import ONCE, Participation
 from sfumato.mechanisms.continual.sums import RUNNING_TOTAL, DecayingSum, SlidingWindow, Sums
 from sfumato.mechanisms.continual.toeplitz import ToeplitzCounter, checked_counter, rounded_up, set_noise
 from sfumato.noise.laws.discrete_gaussian import discrete_gaussian
 from sfumato.noise.uniform.integers import SAFE, Integers, largest
-from sfumato.numeric.convolution import convolved
 from sfumato.numeric.rationals import Number, set_fields, sqrt_up
 from sfumato.privacy.events import Event
 

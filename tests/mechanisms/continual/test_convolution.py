@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sfumato.numeric.convolution import convolved
+from sfumato.mechanisms.continual.convolution import convolved
 
 
 def by_definition(factors, columns):
