@@ -13,6 +13,7 @@ from sfumato.cli.curator import curator_app
 from sfumato.cli.ledger.commands import ledger_app
 from sfumato.cli.local import local_app
 from sfumato.cli.remote import COMMANDS, Dataset, ask_server
+from sfumato.cli.stream.command import stream as stream_events
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.version import __version__
 
@@ -37,6 +38,7 @@ app.add_typer(ledger_app, name="ledger")
 app.add_typer(curator_app, name="curator")
 app.add_typer(audit_app, name="audit")
 app.add_typer(local_app, name="local")
+app.command("stream")(stream_events)
 for command in COMMANDS:
     app.command()(command)
 

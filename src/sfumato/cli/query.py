@@ -57,7 +57,7 @@ def ask(
             note("no --ledger was given, so spending is not recorded")
             _answer(planned, asked, as_json=as_json, to=to)
         else:
-            budget = stated or _known_budget(kept.ledger, session.policy.dataset)
+            budget = stated or known_budget(kept.ledger, session.policy.dataset)
             with Session(
                 session.policy, budget=budget, ledger=kept.ledger, must_exist=kept.must_exist
             ) as lasting:  # fmt: skip
@@ -70,7 +70,7 @@ def estimate(question: tuple[str, ...], *, data: DataOptions, kept: LedgerOption
     if kept.ledger is None:
         raise ParameterError("--from-releases", None, "needs --ledger, which has the answers")
     with _without_ledger(tuple(file), data, NO_GUARANTEE) as session:
-        policy, budget = session.policy, _known_budget(kept.ledger, session.policy.dataset)
+        policy, budget = session.policy, known_budget(kept.ledger, session.policy.dataset)
     with Session(policy, budget=budget, ledger=kept.ledger, must_exist=True) as lasting:
         release = lasting.query(sql).from_releases()
         _print(release, {"records": release.records()}, as_json=as_json)
@@ -122,7 +122,7 @@ def _with_source(policy: Policy, file: str, *more: str) -> Policy:
     return replace(policy, sources={table: replace(facts, source=Path(file))})
 
 
-def _known_budget(ledger: str, account: str) -> Budget:
+def known_budget(ledger: str, account: str) -> Budget:
     """The budget of an account that is already in the ledger."""
     path = ledger.removeprefix("sqlite:///")
     if "://" in path or Path(path).exists():

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sfumato.engines.base import Preparing
+from sfumato.engines.base import Engine, Preparing
 from sfumato.engines.sources.csv_text import PACKED
 from sfumato.errors import ParameterError
 from sfumato.ledger.core.entry import Opened
@@ -146,12 +146,20 @@ class Session(AccountView):
         """
         broken, examinations, errors = {}, {}, {}
         for one in self._tables_of(table):
-            with closing(self._start(self._sources)) as engine:
+            with closing(self.opened_again()) as engine:
                 broken[one.name] = violations(one, engine)
                 examinations[one.name] = found = examined(one, engine)
             present = {losses.column: losses.present for losses in found.columns}
             errors[one.name] = typical_errors(self.table(one.name), one, present)
         return Preparation(violations=broken, examinations=examinations, errors=errors)
+
+    def opened_again(self) -> Engine:
+        """Another engine on the same sources, which reads files as they are now; whoever asks for it closes it.
+
+        Raises:
+            ParameterError: A source is gone, or cannot be read as declared any more.
+        """
+        return self._start(self._sources)
 
     def _tables_of(self, table: str | None) -> tuple[Table, ...]:
         return tuple(self.policy.tables.values()) if table is None else (self._table(table),)

@@ -25,7 +25,7 @@ from sfumato.streams.counting.releases import CounterReleases
 from sfumato.streams.keeping.account import StreamAccount, payer_of
 from sfumato.streams.keeping.state import DurableState, PassingState, StreamState
 
-_LONGEST_POSITION: Final = 1 << 16
+_LONGEST_POSITION: Final = 1 << 26
 _MOST_STEPS: Final = 1 << 20
 """So many steps are closed by one call at most."""
 
@@ -127,6 +127,21 @@ class Counter:
         return self._plan.horizon
 
     @property
+    def account(self) -> str:
+        """The name of the account that is charged."""
+        return self._plan.payer.account
+
+    @property
+    def measure(self) -> Measure:
+        """What is summed up."""
+        return self._plan.measure
+
+    @property
+    def participation(self) -> Participation | None:
+        """How often one unit may take part; None where each event is a unit."""
+        return self._plan.participation
+
+    @property
     def next_step(self) -> int:
         """The step that is open; 1 at first, and beyond the horizon once all are released."""
         return self._running.step + 1
@@ -205,7 +220,7 @@ class Counter:
 
         Args:
             steps: How many steps to close, with or without events.
-            position: Where the source of the events is now, as any JSON value of at most 64 kB: it is kept in the same
+            position: Where the source of the events is now, as any JSON value of at most 64 MB: it is kept in the same
                 commit, so that a source which goes on from `position` after a restart adds nothing twice. None: as it
                 was.
 

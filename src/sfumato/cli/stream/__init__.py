@@ -1,0 +1,1 @@
+"""`sfumato stream`: events from standard input, noisy sums at every tick of the clock."""

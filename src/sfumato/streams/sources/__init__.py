@@ -1,0 +1,1 @@
+"""Sources of events: a public clock, feeds that count each event once, tables, and batches of Spark."""
