@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from sfumato import mechanisms
@@ -107,7 +107,7 @@ class StreamOptions:
         return Participation(most=self.participations, separation=self.separation)
 
     @property
-    def kind(self) -> object:
+    def kind(self) -> Any:
         """The kind of noise."""
         name = "tree" if self.mechanism is None else self.mechanism
         if name not in _MECHANISMS:

@@ -273,8 +273,11 @@ class Feed:
 
     def _document(self, first_open: int) -> Json:
         """What has to be known after a restart."""
-        seen = {str(step): b64encode(b"".join(sorted(ids))).decode() for step, ids in self._seen.items()}
-        kept = {step: ids for step, ids in seen.items() if int(step) >= first_open}
+        kept: dict[str, Json] = {
+            str(step): b64encode(b"".join(sorted(ids))).decode()
+            for step, ids in self._seen.items()
+            if step >= first_open
+        }
         return {"format": _FORMAT, **self._declared(), "seen": kept, "position": self._position}
 
     def _declared(self) -> dict[str, Json]:

@@ -69,10 +69,10 @@ def follow(feed: Feed, events: Iterable[tuple[Any, Any]], *, begins_again: bool 
                 item = waiting.get(timeout=min(feed.seconds, _LONGEST_WAIT))
             if steps := feed.closable():  # before the event, which came when they had ended
                 yield feed.close(steps)
-            if item is not None and not (is_ended := _is_end(item)):
+            if item is not None and not _is_end(item):
                 taken += 1
                 _take(feed, *item, position=taken)
-            is_ended = is_ended or feed.counter.is_over
+            is_ended = feed.counter.is_over or (item is not None and _is_end(item))
         if not feed.counter.is_over:
             feed.commit()
     finally:
@@ -126,7 +126,7 @@ def ticking(feed: Feed, on_release: Callable[[CounterReleases], object]) -> Iter
         raise failures[0]
 
 
-def _read(events: Iterable[tuple[Any, Any]], waiting: "Queue[tuple[Any, ...]]", is_over: Signal) -> None:
+def _read(events: Iterable[Any], waiting: "Queue[tuple[Any, ...]]", is_over: Signal) -> None:
     """Hand events on, and behind them an empty one, or one with what the source failed with."""
     last: tuple[Any, ...] = ()
     try:

@@ -102,8 +102,9 @@ class EventReader:
             raise ParameterError("id", columns.id, "must name a column exactly if the feed has unique=True")
         self._unit = _unit_of(table, counter)
         self._keys = measure.keys
-        is_sum = isinstance(measure, ClampedSum) and columns.value is not None
-        self._steps = _steps_of(table, columns.value, measure) if is_sum else None
+        self._steps: LatticeValue | None = None
+        if isinstance(measure, ClampedSum) and columns.value is not None:
+            self._steps = _steps_of(table, columns.value, measure)
 
     def read(self, engine: Engine, *, first: int | None = None, beyond: int | None = None) -> Events:
         """The events from one moment until before another one; all of them if none are stated.

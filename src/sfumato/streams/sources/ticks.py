@@ -40,6 +40,7 @@ MOST_TICKS: Final = 2**31
 """No stream has more."""
 
 _LONGEST_DATE: Final = 10
+_FINER: Final = ("ns", "ps", "fs", "as")
 _FAR: Final = 2**62
 _UNKNOWN: Final = np.iinfo(np.int64).min
 """Stands for what is no moment."""
@@ -221,7 +222,7 @@ def moments_of(values: Any, zone: tzinfo = UTC) -> Moments:
         if values.dtype.kind == "M":
             found = values.astype("datetime64[us]")
             is_exact = found.astype(values.dtype) == values  # years far beyond the calendar come round again
-            is_finer = np.timedelta64(1, "us") > np.timedelta64(1, np.datetime_data(values.dtype)[0])
+            is_finer = np.datetime_data(values.dtype)[0] in _FINER
             return np.where(is_exact | is_finer, found.astype(np.int64), _UNKNOWN)
         if values.dtype.kind != "O":
             raise ParameterError("times", values, "must be moments: an array of datetime64, or a list")
