@@ -33,7 +33,8 @@ BUDGET = sf.PureDP(10**6)
 
 def times_of(count):
     """Moments of ten days."""
-    return (np.datetime64("2026-01-01") + np.random.default_rng(0).integers(0, 10 * 86400, count)).astype("M8[us]")
+    seconds = np.random.default_rng(0).integers(0, 10 * 86400, count)
+    return np.datetime64("2026-01-01", "us") + seconds.astype("m8[s]")
 
 
 def feed_of(session, **options):

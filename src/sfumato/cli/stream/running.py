@@ -8,7 +8,7 @@ from typing import IO, Any, Final
 
 from sfumato.cli.show import note
 from sfumato.cli.stream.options import StreamOptions
-from sfumato.cli.stream.shown import Shown, shown_by
+from sfumato.cli.stream.shown import StreamDisplay, shown_by
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import open_probability
 from sfumato.privacy.neighbors import EACH_ROW
@@ -84,7 +84,7 @@ def events_of(lines: IO[bytes], fields: Mapping[str, str]) -> Iterator[tuple[Any
             yield None, None
 
 
-def _count(feed: Feed, options: StreamOptions, shown: Shown) -> None:
+def _count(feed: Feed, options: StreamOptions, shown: StreamDisplay) -> None:
     events = events_of(sys.stdin.buffer, options.fields)
     if feed.position is None:
         feed.commit()  # so that a restart knows when the first tick began

@@ -22,7 +22,7 @@ _LABELS: Final = 28  # columns beside a bar
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 
 
-class Shown(Protocol):
+class StreamDisplay(Protocol):
     """Somewhere to show releases."""
 
     def add(self, released: CounterReleases) -> None:
@@ -30,10 +30,10 @@ class Shown(Protocol):
 
 
 @contextmanager
-def shown_by(feed: Feed, *, confidence: str, as_json: bool) -> Iterator[Shown]:
+def shown_by(feed: Feed, *, confidence: str, as_json: bool) -> Iterator[StreamDisplay]:
     """Where releases are shown; a chart begins with those of a state that is continued."""
     if as_json or not console().is_terminal:
-        shown: Shown = Lines(feed, confidence=confidence, as_json=as_json)
+        shown: StreamDisplay = Lines(feed, confidence=confidence, as_json=as_json)
         yield shown
         return
     chart = Chart(feed, confidence=confidence)

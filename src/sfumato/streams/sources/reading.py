@@ -120,7 +120,8 @@ class EventReader:
         times = counts if self._columns.id is None else np.minimum(counts, 1)
         rows = np.repeat(np.arange(len(counts)), times)
         shares = None if sums is None else _shares(np.asarray(sums), counts, times)
-        key, unit, ids = (_column(columns, name) for name in (self._columns.key, self._unit, self._columns.id))
+        named = (self._columns.key, self._unit, self._columns.id)
+        key, unit, ids = (None if name is None else columns[name] for name in named)
         places = None if key is None or self._keys is None else _places(key, self._keys)
         order = _ordered(moments[rows], None if places is None else places[rows], shares)
         rows = rows[order]
@@ -212,10 +213,6 @@ def _steps_of(table: Table, name: str, measure: ClampedSum) -> LatticeValue:
     return LatticeValue(
         value=ColumnRef(name), resolution=step, lower=first, upper=last, offset=0, nullable=column.nullable
     )  # fmt: skip
-
-
-def _column(columns: dict[str, Sequence[Any]], name: str | None) -> Sequence[Any] | None:
-    return None if name is None else columns[name]
 
 
 def _places(keys: Sequence[Any], listed: tuple[Any, ...]) -> Moments:

@@ -155,7 +155,7 @@ class Ticks:
 
         Example:
             >>> (Ticks(start="1970-01-01", every="second").edges(2, 3) // 10**6).tolist()
-            [2, 3, 4, 5]
+            [1, 2, 3, 4]
         """
         if self._unit not in _FIXED:
             return np.array([self.begin(tick) for tick in range(first, first + count + 1)], dtype=np.int64)
