@@ -31,7 +31,7 @@ from sfumato.errors import SfumatoError
 from sfumato.privacy import events
 
 PACKAGES = ("accounting", "attacks", "audit", "datasets", "geo", "local", "mechanisms", "plots", "streams")
-PRIVACY = ("budgets", "events", "guarantees", "neighbors", "secret")
+PRIVACY = ("budgets", "events", "guarantees", "neighbors", "promises", "secret")
 NOBODY = "sfk_none"
 """A key that no server accepts."""
 
@@ -176,7 +176,7 @@ MADE_BY_THE_PACKAGE = {
     "sf.local.PartyEstimate", "sf.local.ProjectedFrequencies", "sf.local.PublicKeys", "sf.local.Revealed",
     "sf.local.SampledEstimates", "sf.local.ShuffledReports",
     "sf.datasets.City", "sf.datasets.HospitalAndVoters", "sf.datasets.SearchLog", "sf.mechanisms.SmoothedValue",
-    "sf.geo.SegmentTraffic", "sf.geo.Stretch", "sf.geo.Traffic", "sf.geo.TrafficQuestion",
+    "sf.geo.SegmentTraffic", "sf.geo.Location", "sf.geo.Stretch", "sf.geo.Traffic", "sf.geo.TrafficQuestion",
     "sf.mechanisms.SparseVectorSession", "sf.mechanisms.StableValue", "sf.mechanisms.SurveyEstimate",
     "sf.mechanisms.TopK", "sf.streams.CounterReleases", "sf.streams.Measure",
 }  # fmt: skip

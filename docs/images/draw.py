@@ -15,9 +15,11 @@ import numpy as np
 from sfumato.accounting.composition.joint_gaussian import joint_stddevs
 from sfumato.accounting.gaussian.gaussian import analytic_stddev
 from sfumato.attacks.core.outcome import Outcome, curve
+from sfumato.attacks.linking.finding_homes import distances_of_means
 from sfumato.attacks.linking.traces import unicity_by_points, unicity_picture
 from sfumato.attacks.reconstruction import accuracy_over, noisy_sums
 from sfumato.datasets.pseudonyms import traces
+from sfumato.geo import Grid, PlanarLaplace, TileMemory
 from sfumato.local import (
     DEPLOYMENTS,
     DeviceBudget,
@@ -34,13 +36,21 @@ from sfumato.local import (
 )
 from sfumato.local import MEASURED as OF_DEVICES
 from sfumato.mechanisms.additive.laplace import Laplace
-from sfumato.plots import detection_curve, device_costs, fractions_found, save, variances_over_epsilon
+from sfumato.plots import (
+    detection_curve,
+    device_costs,
+    distances_over_reports,
+    fractions_found,
+    save,
+    variances_over_epsilon,
+)
 from sfumato.plots.panels import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RED, legend, new_figure, percent
 
 EPSILON, DELTA = Fraction(1), Fraction(1, 10**6)
 ANSWERS = (1, 2, 4, 6, 9, 12, 16, 25, 36, 49, 64)
 PEOPLE = 20_000
 TRACES = 4_000
+HOMES = 40
 VALUES = 1024
 RATIO = 0.75  # the share of those who made a visit and make another one
 LIMITS = range(1, 31)
@@ -271,6 +281,22 @@ def daily_visits(folder: Path) -> Path:
     return save(names["total"].plot(), folder / "daily_visits.png")
 
 
+def homes_found(folder: Path) -> Path:
+    """How near the mean of reports comes to a home, at level low: the mean of many homes."""
+    noisy = PlanarLaplace(Grid.around("48.8566", "2.3522", width=20_000, height=20_000, cell=50), level="low")
+    home, reports = (48.8606, 2.3376), [1, 3, 10, 30, 100, 300]
+    makers = {
+        "fresh noise each time": lambda: noisy.release,
+        "a report for each tile": lambda: TileMemory(noisy).release,
+    }
+    curves = {
+        name: np.mean([distances_of_means(make(), home, reports=reports) for _ in range(HOMES)], axis=0).tolist()
+        for name, make in makers.items()
+    }
+    figure = distances_over_reports(reports, curves, title="Fresh reports give a home away, and a memory does not")
+    return save(figure, folder / "homes_found.png")
+
+
 def _share(cell: str) -> float:
     return float(cell.removesuffix("%")) / 100
 
@@ -287,6 +313,6 @@ if __name__ == "__main__":
     target = Path(*sys.argv[1:2]) if sys.argv[1:] else Path(__file__).parent
     for draw in (
         noise_of_several_answers, errors_of_a_limit, costs, attacks_over_epsilon, reconstruction_error, unicity,
-        local_variances, local_fractions, rappor_detection, lifetimes, daily_visits,
+        local_variances, local_fractions, rappor_detection, lifetimes, daily_visits, homes_found,
     ):  # fmt: skip
         print(draw(target))  # noqa: T201 # it is a script

@@ -28,6 +28,7 @@ PACKAGE = re.compile(r"[A-Za-z][\w-]*(\[[\w,]+\])?")
 BIBLIOGRAPHY = ROOT / "docs" / "bibliography.md"
 ERRORS = ROOT / "docs" / "reference" / "errors.md"
 LOCAL = ROOT / "docs" / "reference" / "local.md"
+PLACES = ROOT / "docs" / "reference" / "places.md"
 MECHANISMS = ROOT / "docs" / "reference" / "mechanisms.md"
 SQL = ROOT / "docs" / "reference" / "sql.md"
 IMAGES = ROOT / "docs" / "images"
@@ -210,6 +211,13 @@ def test_the_examples_of_the_page_of_local_protocols_run_and_give_what_they_say(
     assert (round(float(names["homepages"].realized_epsilon), 4), names["device"].responses) == (1.0743, 1)
     assert round(float(names["ledger"].remaining), 6) == 19
     assert len(names["collected"]) == 1
+
+
+def test_the_examples_of_the_page_of_places_run_and_give_what_they_say():
+    names = left_by_examples(PLACES)
+    assert names["promise"].loss(200) == 3
+    assert str(names["noisy"].snapped_guarantee) == "ε ≈0.00693147 per meter"
+    assert names["ward"] in "ABC"
 
 
 def test_the_examples_of_the_page_of_mechanisms_run_and_give_what_they_say():

@@ -35,6 +35,7 @@ from tests.mutations import (
     noise,
     operations,
     parties,
+    places,
     plans,
     server,
     server_gateway,
@@ -53,7 +54,7 @@ from tests.sizes import FULL_SIZE
 MODULES = (
     accounting, audit, audited, browsers, canaries, clients, counters, engines, engines_by_hash, engines_elsewhere,
     engines_in_sql, house, ledgers, local, local_counts, local_reports, mechanisms, narrowing, noise, operations,
-    parties, plans, server, server_gateway, server_pages, server_sign_in, server_work, sessions, streams,
+    parties, places, plans, server, server_gateway, server_pages, server_sign_in, server_work, sessions, streams,
     streams_sources, traffic, wire,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)

@@ -14,9 +14,9 @@ from sfumato.geo.locations import planar_laplace as module
 from sfumato.geo.locations.levels import LEVELS
 from sfumato.geo.locations.planar_laplace import Location, PlanarLaplace
 from sfumato.geo.planes.grid import Grid
+from sfumato.geo.planes.planar_noise import grid_tails, planar_quantile
 from sfumato.geo.planes.projection import LocalProjection
 from sfumato.noise.laws import planar_laplace as law
-from sfumato.numeric.planar import grid_tails, planar_quantile
 from sfumato.privacy.secret import Secret
 
 PLANE = LocalProjection("48.8566", "2.3522")

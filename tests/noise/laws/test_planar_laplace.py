@@ -9,10 +9,10 @@ import pytest
 from tests.laws import ALPHA
 
 from sfumato.errors import ParameterError
+from sfumato.geo.planes.planar_noise import grid_tails
 from sfumato.noise import entropy
 from sfumato.noise.laws import planar_laplace as module
 from sfumato.noise.laws.planar_laplace import keeping, planar_laplace
-from sfumato.numeric.planar import grid_tails
 
 SCALES = [Fraction(1, 3), Fraction(1), Fraction(10, 3), Fraction(101, 7)]
 DRAWS = 200_000

@@ -9,12 +9,12 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.geo.locations.levels import PrivacyLevel, level_of
 from sfumato.geo.planes.grid import Grid, Whole
+from sfumato.geo.planes.planar_noise import planar_half_width
 from sfumato.geo.planes.projection import pair_of
 from sfumato.mechanisms.base import opened
 from sfumato.noise.laws.planar_laplace import planar_laplace
 from sfumato.noise.uniform.integers import Integers
 from sfumato.numeric.arguments import of_kind
-from sfumato.numeric.planar import planar_half_width
 from sfumato.numeric.rationals import Number, positive, set_fields
 from sfumato.numeric.rounding import inflated
 from sfumato.privacy.promises import MetricDP

@@ -1,7 +1,7 @@
 """Distances under planar Laplace noise: of the continuous distribution, and of the one on whole places."""
 
 from fractions import Fraction
-from math import exp, hypot, pi, sqrt
+from math import exp, pi, sqrt
 from typing import Final
 
 import numpy as np
@@ -93,16 +93,6 @@ def planar_mean(scale: float) -> float:
     distances, tails = grid_tails(scale)
     masses = -np.diff(np.concatenate([[1.0], tails]))
     return float((distances * masses).sum())
-
-
-def planar_distance(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """The distance of two points of the plane.
-
-    Example:
-        >>> planar_distance((0, 0), (3, 4))
-        5.0
-    """
-    return hypot(first[0] - second[0], first[1] - second[1])
 
 
 def _quantile_of_tail(missed: float) -> float:

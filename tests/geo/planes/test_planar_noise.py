@@ -1,15 +1,14 @@
 """Distances under planar Laplace noise: goldens of the continuous one, and sums over places."""
 
 from fractions import Fraction
-from math import exp, sqrt
+from math import exp
 
 import numpy as np
 import pytest
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.planar import (
+from sfumato.geo.planes.planar_noise import (
     grid_tails,
-    planar_distance,
     planar_half_width,
     planar_mean,
     planar_quantile,
@@ -67,7 +66,3 @@ def test_rare_places_have_a_bound_too():
 def test_a_confidence_out_of_range_is_refused(confidence):
     with pytest.raises(ParameterError, match="confidence"):
         planar_half_width(Fraction(3), confidence)
-
-
-def test_distances_are_euclidean():
-    assert planar_distance((1, 1), (2, 2)) == sqrt(2)
