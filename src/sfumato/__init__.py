@@ -17,7 +17,20 @@ from typing import TYPE_CHECKING, Any
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
-    from sfumato import accounting, attacks, audit, datasets, errors, geo, local, mechanisms, plots, privacy, streams
+    from sfumato import (
+        accounting,
+        attacks,
+        audit,
+        datasets,
+        errors,
+        geo,
+        learn,
+        local,
+        mechanisms,
+        plots,
+        privacy,
+        streams,
+    )
     from sfumato.client.asynchronous import connect_async
     from sfumato.client.session import connect
     from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
@@ -120,6 +133,7 @@ _PACKAGES = frozenset(
         "datasets",
         "errors",
         "geo",
+        "learn",
         "local",
         "mechanisms",
         "plots",
@@ -181,6 +195,7 @@ __all__ = [
     "greatest",
     "histogram",
     "integer",
+    "learn",
     "least",
     "local",
     "mean",

@@ -54,6 +54,7 @@ from sfumato.query.printing.canonical import question_hash, question_text
 from sfumato.query.statistics.measurements import Additive, KeyChoice, QuantileChoice, Section, TopChoice
 from sfumato.query.statistics.registry import OUTPUTS
 from sfumato.query.statistics.workloads import FittedCells, Workload
+from sfumato.session.training.plan import FitPlan, fit_document
 
 PLANS: Final = StoredNames[Any](
     "plan",
@@ -145,7 +146,7 @@ def declared_tables(policy: Policy) -> Mapping[str, str]:
     return MappingProxyType({name: declared_text(table) for name, table in policy.tables.items()})
 
 
-def names_of(policy: Policy, plan: PrivatePlan | BatchPlan, tables: Mapping[str, str]) -> tuple[str, str]:
+def names_of(policy: Policy, plan: PrivatePlan | BatchPlan | FitPlan, tables: Mapping[str, str]) -> tuple[str, str]:
     """What ledgers and receipts call a plan by, which is a hash of its canonical form; and the key of its answer.
 
     Args:
@@ -153,6 +154,9 @@ def names_of(policy: Policy, plan: PrivatePlan | BatchPlan, tables: Mapping[str,
         plan: What would be released.
         tables: How the tables are declared that it reads.
     """
+    if isinstance(plan, FitPlan):
+        written, model = question_text(plan.question), json.dumps(fit_document(plan), sort_keys=True)
+        return question_hash(f"{written}\n{model}"), fit_key(policy, plan, written, tables)
     if isinstance(plan, PrivatePlan):
         written = question_text(plan.question)
         return question_hash(written), answer_key(policy, plan, written, tables)
@@ -201,6 +205,28 @@ def batch_key(policy: Policy, plan: BatchPlan, questions: Sequence[str], tables:
         "workloads": [_workload(one) for one in plan.workloads],
         "places": [list(own) for own in plan.places],
         "event": None if plan.workloads else encode_event(plan.event),
+        **_circumstances(policy, plan.charge, tables),
+    }
+    return f"{Edition.LATEST}:{_digest(document)}"
+
+
+def fit_key(policy: Policy, plan: FitPlan, question: str, tables: Mapping[str, str]) -> str:
+    """All that a model depends on: what is read and how it is bounded, the method and its parameters, versions.
+
+    Args:
+        policy: What the owner declares.
+        plan: What would be fitted.
+        question: The canonical form of what is read.
+        tables: How the tables are declared that it reads, in this order.
+    """
+    statement = plan.query.statement
+    columns: Json = [[str(one.lower), str(one.upper), one.steps] for one in plan.query.columns]
+    document: dict[str, Json] = {
+        "fit": fit_document(plan),
+        "question": question,
+        "columns": columns,
+        "event": encode_event(plan.event),
+        "statement": _figures(_MEASURED(statement)),
         **_circumstances(policy, plan.charge, tables),
     }
     return f"{Edition.LATEST}:{_digest(document)}"

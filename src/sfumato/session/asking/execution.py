@@ -15,6 +15,7 @@ from sfumato.ledger.core.reservations import Asked, Reservation
 from sfumato.ledger.ledger import Ledger
 from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json
+from sfumato.privacy.formats import uncollected
 from sfumato.privacy.secret import Secret
 from sfumato.query.model.statement import Statement
 from sfumato.query.planning.batch import BatchPlan
@@ -39,6 +40,7 @@ from sfumato.session.asking.planning import (
 from sfumato.session.releases.receipt import Receipt
 from sfumato.session.releases.releasing import Released, Run, Stream, release, release_together
 from sfumato.session.releases.written import encode_released
+from sfumato.session.training.plan import FitPlan, training_rows
 from sfumato.version import __version__
 
 _LOG: Final = logging.getLogger("sfumato.owner")
@@ -224,6 +226,8 @@ def _joined(desk: Desk, ticket: Ticket, ready: Callable[[], None], *, waits: boo
 def _drawn(desk: Desk, ticket: Ticket, keep: Keep | None) -> dict[str, Json]:
     """The exact half, and noise on it."""
     plan = ticket.prepared.plan
+    if isinstance(plan, FitPlan):
+        return _fitted(desk, ticket, plan)
     salt = random_bytes(16).hex()  # one for all statements, so that all see the same sample of a unit's groups
     run = partial(desk.engine.run, salt=salt)
 
@@ -253,6 +257,17 @@ def _drawn(desk: Desk, ticket: Ticket, keep: Keep | None) -> dict[str, Json]:
         "linear": [None if one is None else one.document() for one in linear],
         "workloads": [[one.document(), numbers] for one, numbers in workloads],
         "tables": {name: table_digest(desk.policy, desk.declared[name], name) for name in sorted(tables)},
+    }  # fmt: skip
+
+
+def _fitted(desk: Desk, ticket: Ticket, plan: FitPlan) -> dict[str, Json]:
+    """The rows, and the model that its fit makes of them."""
+    found = desk.engine.run(plan.query.statement, salt=random_bytes(16).hex())
+    with uncollected():
+        model = plan.fit.release(training_rows(plan.query, found))
+    return {
+        "bounds": None, "sections": [], "receipt": _receipt(desk, ticket).to_dict(), "linear": [], "workloads": [],
+        "tables": {}, "model": model,
     }  # fmt: skip
 
 

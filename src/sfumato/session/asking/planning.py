@@ -37,6 +37,7 @@ from sfumato.query.policy.policy import Policy
 from sfumato.query.statistics.measurements import Law
 from sfumato.session.asking.answer_key import declared_tables, is_of_latest_edition, names_of
 from sfumato.session.releases.receipt import receipt_from_dict
+from sfumato.session.training.plan import FitPlan
 
 LEASE = 30.0
 """Seconds without a word after which whoever is at work is taken for gone."""
@@ -67,7 +68,7 @@ class Planning:
         set_fields(self, declared=declared_tables(self.policy))
 
 
-Plan_co = TypeVar("Plan_co", PrivatePlan, BatchPlan, covariant=True)
+Plan_co = TypeVar("Plan_co", PrivatePlan, BatchPlan, FitPlan, covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +90,7 @@ class Prepared(Generic[Plan_co]):
     part: PartitionPart | None
 
 
-AnyPrepared: TypeAlias = Prepared[PrivatePlan] | Prepared[BatchPlan]
+AnyPrepared: TypeAlias = Prepared[PrivatePlan] | Prepared[BatchPlan] | Prepared[FitPlan]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,8 +134,7 @@ def prepare(
 
     Raises:
         ParameterError: A table is of another session.
-        NotPrivateError: It would be charged to a part of a partition, and reads people outside of it; or its tables are
-            in several engines.
+        NotPrivateError: It reads people outside of the part that is charged, or its tables are in several engines.
     """
     admitted(total)
     declared = _declared(planning, [question], part)

@@ -27,7 +27,9 @@ from sfumato.session.asking.batch import Batch
 from sfumato.session.asking.execution import Answering
 from sfumato.session.asking.planning import Planning, charged_part
 from sfumato.session.asking.question import Question
+from sfumato.session.asking.training_set import TrainingSet
 from sfumato.session.releases.release import Release
+from sfumato.session.training.plan import training_query
 
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 """The values of `$1`, `$2`, … in order, or of `:name` by name."""
@@ -137,6 +139,28 @@ class View:
             ParameterError: As for `queries`.
         """
         return self.queries(questions).release(epsilon=epsilon, delta=delta)
+
+    def training_set(
+        self, query: str | Frame[Question], *, target: str | None = None, classes: Sequence[Key] | None = None
+    ) -> TrainingSet:
+        """The rows of a query, for a model to be fitted to; no data is read and nothing is spent. See `TrainingSet`.
+
+        Args:
+            query: A SELECT of rows, or a frame. Numbers need bounds, other columns listed values.
+            target: The column that is to be predicted; None if there is none.
+            classes: The values of the target, if it is a category; None: those that the query lists.
+
+        Raises:
+            ParameterError: The text does not parse, or there is no such target.
+            UnboundedSensitivityError: A column has neither bounds nor listed values.
+        """
+        if isinstance(query, str):
+            relation, limits, text = parse_view(query, self._tables), None, query
+        else:
+            frame = of_kind(query, "query", Frame, "a SELECT of rows, or a frame")
+            relation, limits, text = frame.relation, frame.limits, f"rows of {', '.join(frame.shape.columns)}"
+        found = training_query(relation, target=target, classes=classes, limits=limits)
+        return TrainingSet(query=found, text=text, desk=self._desk, part=self._part)
 
     def _question(
         self, body: str, options: Options, *, text: str, parameters: Parameters, intervals: bool = False

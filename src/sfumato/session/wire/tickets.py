@@ -50,6 +50,7 @@ from sfumato.query.statistics.registry import OUTPUTS, STATISTICS
 from sfumato.query.statistics.statistic import Statistic
 from sfumato.query.statistics.workloads import Workload
 from sfumato.session.asking.planning import Planning, Prepared, Ticket, names_again
+from sfumato.session.training.plan import FitPlan
 from sfumato.session.wire.nodes import MISTAKES, Wire
 
 VERSION: Final = 1
@@ -144,7 +145,7 @@ def _made_again(claim: Ticket, planning: Planning) -> Iterator[Ticket]:
         yield replace(claim, prepared=replace(prepared, plan=plan))
 
 
-def _measured(plan: PrivatePlan | BatchPlan) -> Iterator[PrivatePlan | BatchPlan]:
+def _measured(plan: PrivatePlan | BatchPlan | FitPlan) -> Iterator[PrivatePlan | BatchPlan | FitPlan]:
     """All that may be measured for a price: where bounds are chosen first, also what is where none can be taken."""
     yield plan
     if isinstance(plan, PrivatePlan) and plan.bounds is not None:

@@ -1,0 +1,8 @@
+"""Private learning: models by scikit-learn's conventions, with a stated guarantee, charged to the account of queries.
+
+Each model is fitted to arrays under the owner's declarations, or through a session. It needs the extra `learn`.
+"""
+
+from sfumato.learn.linear.logistic import LogisticRegression
+
+__all__ = ["LogisticRegression"]

@@ -1,0 +1,188 @@
+"""`LogisticRegression`: probabilities of classes that are linear in declared features, fitted with privacy."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import ParameterError
+from sfumato.learn.core.bounds import Bounds
+from sfumato.learn.core.estimators import PrivateClassifier
+from sfumato.learn.core.inputs import TrainingData, moved_rows
+from sfumato.learn.linear.certified import probabilities
+from sfumato.learn.linear.descent import NoisyDescent, descent
+from sfumato.learn.linear.design import UNIT, Matrix, design_of
+from sfumato.learn.linear.objective import PerturbedObjective, perturbed
+from sfumato.numeric.arguments import one_of
+from sfumato.numeric.rationals import Number, flag, positive, positive_integer
+from sfumato.privacy.guarantees import ApproxDP, PureDP
+
+Method: TypeAlias = Literal["auto", "descent", "objective"]
+_METHODS = ("auto", "descent", "objective")
+
+
+class LogisticRegression(PrivateClassifier):
+    """Logistic regression under differential privacy, for two classes or more.
+
+        P(y | x) ∝ exp(⟨θ_y, x⟩),   x scaled by its bounds and clipped to its norms
+
+    Two methods: "descent" adds discrete Gaussian noise to the sum of clipped gradients in each of its steps, and needs
+    δ; "objective" perturbs the loss once, and is ε-private alone. "auto" takes "objective" where δ is 0, else the one
+    with less noise on a score, which follows from ε, δ, the number of features and their norms.
+
+    **Guarantee**: (ε, δ)-differential privacy for the neighboring relation, for the arithmetic and the noise that are
+    used: rows are whole numbers on a lattice, sums of gradients are exact, and the minimum of a perturbed loss is
+    certified. Proof: proofs/learn/linear/descent.md and proofs/learn/linear/objective.md.
+
+    ==================================  ======================================================
+    Edge case                           Behavior
+    ==================================  ======================================================
+    a value beyond its bounds           clamped, when fitting and when predicting
+    a row beyond a norm                 scaled down to it, likewise
+    NaN or ±∞ in an array               ValueError before anything is spent
+    a NULL, or a category not listed    through a session the row is left out
+    a label that is no class            ParameterError; through a session the row is left out
+    no rows, or one class only          a model of noise, at the same cost
+    the search does not converge        slower steps that do, never an error
+    ==================================  ======================================================
+
+    Args:
+        epsilon: The ε of the fit; must be stated.
+        delta: The δ of the fit; 0 for a pure guarantee.
+        bounds: For arrays, the lower and the upper bound: two numbers, or two lists with a number a column.
+        norm: The largest L2 norm of a row: of scaled features, or without bounds of the row as it is.
+        l1_norm: The largest L1 norm of a row of scaled features. State it where few of them are not 0, as of 0/1
+            columns: the smaller it is, the less noise "objective" needs.
+        classes: For arrays, all classes; with a session the default is the listed values of the target.
+        fit_intercept: Whether there is an intercept.
+        method: "auto", "descent" or "objective".
+        regularization: λ of a penalty (λ/2)·‖θ‖² on the sum of all losses; default: what suits the method.
+        clip: For "descent", the largest L2 norm of a row's gradient; default: two fifths of the largest norm of a row.
+        steps: For "descent", how many steps it takes; default: 60.
+        neighboring_relation: For arrays, what may change: "add_or_remove_one" or "replace_one", of rows; a session has
+            its own.
+
+    Attributes:
+        coef_: The weights of the features: one row for two classes, else one a class.
+        intercept_: The intercepts, as many.
+        noise_: The method, and the standard deviations of its noise.
+
+    Raises:
+        ParameterError: An argument cannot be used; nothing was read or charged.
+
+    Example:
+        >>> import numpy as np
+        >>> hours = np.arange(2_000).reshape(-1, 1) % 100
+        >>> model = LogisticRegression(epsilon=1, bounds=(0, 100), classes=[False, True])
+        >>> model.fit(hours, hours[:, 0] >= 50).predict([[10], [90]]).tolist()
+        [False, True]
+
+    References:
+        [BST14] for noisy gradient descent; [CMS11], [KST12] and [INSTTW19] for objective perturbation.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number | None = None,
+        delta: Number = 0,
+        bounds: Bounds | None = None,
+        norm: Number | None = None,
+        l1_norm: Number | None = None,
+        classes: Any = None,
+        fit_intercept: bool = True,
+        method: Method = "auto",
+        regularization: Number | None = None,
+        clip: Number | None = None,
+        steps: int | None = None,
+        neighboring_relation: str = "add_or_remove_one",
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.norm = norm
+        self.l1_norm = l1_norm
+        self.classes = classes
+        self.fit_intercept = fit_intercept
+        self.method = method
+        self.regularization = regularization
+        self.clip = clip
+        self.steps = steps
+        self.neighboring_relation = neighboring_relation
+
+    def decision_function(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
+        """The score of the second class, one a row; of several classes the scores of each."""
+        codes = self._codes(X)
+        scores: Matrix = self._design.rows(codes) @ self._weights / UNIT
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
+        """The probability of each class, one row a row, in the order of `classes_`."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            second = probabilities(scores[:, None])
+            return np.hstack([1 - second, second])
+        return probabilities(scores)
+
+    def predict_log_proba(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
+        """The logarithms of `predict_proba`."""
+        logarithms: Matrix = np.log(self.predict_proba(X))
+        return logarithms
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 # scikit-learn's name
+        """The most probable class of each row; rows are clamped to the declared bounds."""
+        scores = self.decision_function(X)
+        found: npt.NDArray[Any] = self.classes_[
+            (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        ]
+        return found
+
+    def _planned(self, data: TrainingData, total: PureDP | ApproxDP) -> NoisyDescent | PerturbedObjective:
+        one_of(self.method, "method", _METHODS)
+        classes = self._class_values(data)
+        norms = self._norms()
+        self._design = design = design_of(
+            data.columns, norm=norms[0], l1_norm=norms[1], intercept=flag(self.fit_intercept, "fit_intercept")
+        )
+        self.classes_ = np.array(classes)
+        strength = None if self.regularization is None else positive(self.regularization, "regularization")
+        clip = None if self.clip is None else positive(self.clip, "clip")
+        steps = None if self.steps is None else positive_integer(self.steps, "steps", most=10_000)
+        moved, count = moved_rows(data), len(classes)
+        if total.epsilon == 0:
+            raise ParameterError("epsilon", 0, "must be above 0 for a model to be fitted")
+        if total.delta == 0 and self.method == "descent":
+            raise ParameterError("delta", 0, 'must be above 0 for method="descent"; take method="objective"')
+        by_objective = None
+        if self.method != "descent":
+            by_objective = perturbed(
+                design, classes=count, moved_rows=moved, rows_per_unit=data.rows_per_unit,
+                charge=PureDP(total.epsilon), strength=strength,
+            )  # fmt: skip
+        if by_objective is not None and (self.method == "objective" or total.delta == 0):
+            return by_objective
+        by_descent = descent(
+            design, classes=count, moved_rows=moved, charge=ApproxDP(total.epsilon, total.delta), steps=steps,
+            clip=clip, strength=strength,
+        )  # fmt: skip
+        if by_objective is None or by_descent.score_noise <= by_objective.score_noise:
+            return by_descent
+        return by_objective
+
+    def _norms(self) -> tuple[Fraction | None, Fraction | None]:
+        """The L2 and the L1 norm of scaled rows, as far as they are stated."""
+        l1_norm = None if self.l1_norm is None else positive(self.l1_norm, "l1_norm")
+        if self.norm is None:
+            return None, l1_norm
+        return Fraction(1) if self.bounds is None else positive(self.norm, "norm"), l1_norm
+
+    def _adopt(self, fit: NoisyDescent | PerturbedObjective, model: Mapping[str, Any]) -> None:
+        self._weights = np.array(model["weights"], dtype=np.float64)
+        self.noise_ = fit.noise_stated
+        slopes, starts = self._design.scales()
+        features = self._weights[: len(slopes)]
+        self.coef_ = (features * slopes[:, None]).T
+        base = self._weights[-1] if self._design.intercept else np.zeros(self._weights.shape[1])
+        self.intercept_ = base + starts @ features

@@ -1,0 +1,190 @@
+"""Seeded bugs of private learning: rows that reach a fit, clipping, noise and certificates."""
+
+from tests.mutations.mutants import Mutant
+
+_DESCENT = "tests/learn/linear/test_descent.py"
+_OBJECTIVE = "tests/learn/linear/test_objective.py"
+_LOGISTIC = "tests/learn/linear/test_logistic.py"
+
+MUTANTS = (
+    Mutant(
+        name="a fit sees all rows of a unit",
+        edits=(("session/training/plan.py", "measures=(RowCount(),), limits=kept,", "measures=(RowCount(),),"),),
+        tests=("tests/session/training/test_plan.py",),
+    ),
+    Mutant(
+        name="another fit of the same rows returns the model of the first",
+        edits=(("session/training/plan.py", '"parameters": plan.fit.document()}', '"parameters": None}'),),
+        tests=("tests/session/asking/test_training_set.py::test_what_differs_is_another_fit",),
+    ),
+    Mutant(
+        name="a code of an engine may lie outside of its column",
+        edits=(
+            (
+                "session/training/columns.py",
+                "np.clip(np.array(found, dtype=np.int64), 0, column.steps)",
+                "np.array(found, dtype=np.int64)",
+            ),
+        ),
+        tests=("tests/session/training/test_columns.py",),
+    ),
+    Mutant(
+        name="numbers of arrays are not clamped",
+        edits=(
+            ("session/training/columns.py", "codes = np.clip(lattice, 0, self.steps)", "codes = lattice"),
+            (
+                "session/training/columns.py",
+                "np.clip(np.where(np.isnan(numbers), lower, numbers), lower, upper)",
+                "np.where(np.isnan(numbers), lower, numbers)",
+            ),
+        ),
+        tests=("tests/session/training/test_columns.py",),
+    ),
+    Mutant(
+        name="classes are those that occur",
+        edits=(
+            (
+                "learn/core/estimators.py",
+                "classes = declared_classes(self.classes)\n        if y is None",
+                "classes = declared_classes(self.classes if y is None else np.unique(y))\n        if y is None",
+            ),
+        ),
+        tests=(f"{_LOGISTIC}::test_no_attribute_holds_an_exact_fact_of_the_data",),
+    ),
+    Mutant(
+        name="replacing a row moves one",
+        edits=(("learn/core/inputs.py", "(2 if replaces else 1)", "1"),),
+        tests=("tests/learn/core/test_inputs.py", f"{_LOGISTIC}::test_the_relation_of_arrays_is_stated"),
+    ),
+    Mutant(
+        name="rows beyond a norm stay as they are",
+        edits=(("learn/linear/design.py", "features[over] = np.trunc(features[over] * factors[:, None])", "return"),),
+        tests=("tests/learn/linear/test_design.py",),
+    ),
+    Mutant(
+        name="rows that are scaled down are rounded to the nearest step",
+        edits=(("learn/linear/design.py", "features[over] = np.trunc(", "features[over] = np.round("),),
+        tests=("tests/learn/linear/test_design.py",),
+    ),
+    Mutant(
+        name="gradients are not clipped",
+        edits=(
+            (
+                "learn/linear/descent.py",
+                "clipped: Matrix = np.clip(residuals, -most, most)[:, None]",
+                "clipped: Matrix = residuals[:, None]",
+            ),
+        ),
+        tests=(f"{_DESCENT}::test_no_neighbor_moves_a_gradient_further_than_noise_is_made_for",),
+    ),
+    Mutant(
+        name="gradients of several classes are clipped each by itself",
+        edits=(
+            (
+                "learn/linear/descent.py",
+                "norms = np.sqrt(squares_of(residuals))",
+                "norms = np.abs(residuals).max(axis=1)",
+            ),
+        ),
+        tests=(f"{_DESCENT}::test_no_neighbor_moves_a_gradient_further_than_noise_is_made_for",),
+    ),
+    Mutant(
+        name="the number of rows is read exactly",
+        edits=(("learn/linear/descent.py", "float(self.count.release(len(target)))", "float(len(target))"),),
+        tests=(f"{_DESCENT}::test_only_noisy_numbers_reach_a_model",),
+    ),
+    Mutant(
+        name="the exact gradient goes into the momentum",
+        edits=(
+            (
+                "learn/linear/descent.py",
+                "np.asarray(self.gradient.release(gradients.exact(weights).reshape(-1)), dtype=np.float64)",
+                "gradients.exact(weights).reshape(-1) + 0 * self.gradient.release(weights.reshape(-1).astype(int))",
+            ),
+        ),
+        tests=(f"{_DESCENT}::test_only_noisy_numbers_reach_a_model",),
+    ),
+    Mutant(
+        name="one step more is taken than was charged",
+        edits=(("learn/linear/descent.py", "for _ in range(self.steps):", "for _ in range(self.steps + 1):"),),
+        tests=(f"{_DESCENT}::test_only_noisy_numbers_reach_a_model",),
+    ),
+    Mutant(
+        name="noise of gradients is made for one row",
+        edits=(
+            (
+                "learn/linear/descent.py",
+                "distances = (self.moved_rows, *[self.moved_rows * self.clip_steps] * self.steps)",
+                "distances = (self.moved_rows, *[self.clip_steps] * self.steps)",
+            ),
+        ),
+        tests=(_DESCENT,),
+    ),
+    Mutant(
+        name="the Hessian is not paid for",
+        edits=(
+            (
+                "learn/linear/objective.py",
+                "by_noise = self.charge.epsilon * (1 - OUTPUT_SHARE) - by_hessian",
+                "by_noise = self.charge.epsilon * (1 - OUTPUT_SHARE)",
+            ),
+        ),
+        tests=(_OBJECTIVE,),
+    ),
+    Mutant(
+        name="gradients of several classes are taken for those of two",
+        edits=(("learn/linear/objective.py", "(1 if classes == 2 else 2)", "1"),),
+        tests=(f"{_OBJECTIVE}::test_no_neighbor_changes_the_density_of_the_minimum_by_more_than_its_share",),
+    ),
+    Mutant(
+        name="the Hessian of several classes has the rank of two",
+        edits=(
+            ("learn/linear/objective.py", "rank, trace = classes - 1, design", "rank, trace = 1, design"),
+            ("learn/linear/objective.py", "(1 - Fraction(1, classes))\n    return", "Fraction(1, 4)\n    return"),
+        ),
+        tests=(f"{_OBJECTIVE}::test_the_hessian_of_a_row_has_the_stated_rank_and_trace",),
+    ),
+    Mutant(
+        name="the linear term is whole lattice steps",
+        edits=(("learn/linear/objective.py", "dtype=np.float64) + 0.5\n", "dtype=np.float64)\n"),),
+        tests=(f"{_OBJECTIVE}::test_the_linear_term_is_the_middle_of_the_step_in_which_a_laplace_variable_lies",),
+    ),
+    Mutant(
+        name="weights leave without noise",
+        edits=(
+            (
+                "learn/linear/objective.py",
+                "np.asarray(self.output.release(np.floor(found / step + 0.5).reshape(-1)))",
+                "np.floor(found / step + 0.5).reshape(-1)",
+            ),
+        ),
+        tests=(f"{_OBJECTIVE}::test_only_the_minimum_with_noise_reaches_a_model",),
+    ),
+    Mutant(
+        name="the lattice of weights is as fine as the search is near",
+        edits=(
+            ("learn/linear/objective.py", "while step < 4 * off:", "while step < off / 4:"),
+            ("learn/linear/objective.py", "while step > 4 * off:", "while step > off / 4:"),
+        ),
+        tests=(f"{_OBJECTIVE}::test_near_minima_lie_in_the_same_lattice_step_or_the_next",),
+    ),
+    Mutant(
+        name="a gradient is certified without the error of its floats",
+        edits=(
+            ("learn/linear/certified.py", " + sqrt(gradient.size) * error", ""),
+            ("learn/linear/certified.py", "(1 + 2.0**-40)", "(1 - 2.0**-40)"),
+        ),
+        tests=("tests/learn/linear/test_certified.py::test_a_gradient_is_within_its_bound_of_the_exact_one",),
+    ),
+    Mutant(
+        name="what Newton's method ends with is taken without a certificate",
+        edits=(
+            (
+                "learn/linear/certified.py",
+                "weights, value = weights - length * move, lower\n    return None",
+                "weights, value = weights - length * move, lower\n    return weights",
+            ),
+        ),
+        tests=("tests/learn/linear/test_certified.py::test_where_newton_does_not_converge_slower_steps_do",),
+    ),
+)
