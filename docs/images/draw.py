@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from sfumato.accounting.composition.joint_gaussian import joint_stddevs
 from sfumato.accounting.gaussian.gaussian import analytic_stddev
@@ -19,7 +20,8 @@ from sfumato.attacks.linking.finding_homes import distances_of_means
 from sfumato.attacks.linking.traces import unicity_by_points, unicity_picture
 from sfumato.attacks.reconstruction import accuracy_over, noisy_sums
 from sfumato.datasets.pseudonyms import traces
-from sfumato.geo import Grid, PlanarLaplace, TileMemory
+from sfumato.datasets.traces import city
+from sfumato.geo import Grid, PlanarLaplace, RoadGraph, TileMemory, noisy_traffic, open_traffic
 from sfumato.local import (
     DEPLOYMENTS,
     DeviceBudget,
@@ -45,6 +47,7 @@ from sfumato.plots import (
     variances_over_epsilon,
 )
 from sfumato.plots.panels import BLUE, GREEN, GREY, INK, ORANGE, PURPLE, RED, legend, new_figure, percent
+from sfumato.privacy.guarantees import ApproxDP
 
 EPSILON, DELTA = Fraction(1), Fraction(1, 10**6)
 ANSWERS = (1, 2, 4, 6, 9, 12, 16, 25, 36, 49, 64)
@@ -297,6 +300,21 @@ def homes_found(folder: Path) -> Path:
     return save(figure, folder / "homes_found.png")
 
 
+def traffic(folder: Path) -> Path:
+    """A morning of 20,000 made-up people on 334 segments of road, at ε 1 and δ 1e-6."""
+    made = city(20_000, days=5)
+    roads = RoadGraph.from_geojson(made.roads)
+    local = np.asarray(made.passages["time"]).astype("datetime64[s]") - np.timedelta64(2, "h")
+    columns = {name: made.passages[name] for name in ("person", "segment", "speed")}
+    hour = local.astype("datetime64[h]").astype(np.int64) % 24
+    table = pa.table({**columns, "day": local.astype("datetime64[D]"), "hour": hour})
+    days, budget = ("2026-03-02", "2026-03-06"), ApproxDP(EPSILON, DELTA)
+    with open_traffic(table, roads, days=days, passages_per_day=30, speeds=(0, 90), budget=budget) as db:
+        found = noisy_traffic(db.table("passages"), roads, hours=[8]).release(epsilon=EPSILON, delta=DELTA)
+    figure = found.plot(8, water=made.river, title="From 8:00 to 9:00 traffic is densest on the Old Bridge")
+    return save(figure, folder / "traffic.png")
+
+
 def _share(cell: str) -> float:
     return float(cell.removesuffix("%")) / 100
 
@@ -313,6 +331,6 @@ if __name__ == "__main__":
     target = Path(*sys.argv[1:2]) if sys.argv[1:] else Path(__file__).parent
     for draw in (
         noise_of_several_answers, errors_of_a_limit, costs, attacks_over_epsilon, reconstruction_error, unicity,
-        local_variances, local_fractions, rappor_detection, lifetimes, daily_visits, homes_found,
+        local_variances, local_fractions, rappor_detection, lifetimes, daily_visits, homes_found, traffic,
     ):  # fmt: skip
         print(draw(target))  # noqa: T201 # it is a script

@@ -14,7 +14,7 @@ MUTANTS = (
     Mutant(
         name="no more than one day of a person is bounded",
         edits=((_QUESTION, "matches={_DAILY: daily, _ONCE: 1}", "matches={_DAILY: 10**6, _ONCE: 1}"),),
-        tests=(f"{_ASKED}::test_in_a_day_so_many_passages_of_a_person_count_as_the_bound_says",),
+        tests=(f"{_ASKED}::test_days_are_bounded_each_for_itself",),
     ),
     Mutant(
         name="a table without a bound of each day is asked",
@@ -36,7 +36,7 @@ MUTANTS = (
     Mutant(
         name="traffic is read of days that were not asked about",
         edits=((_QUESTION, 'table["day"].between(first, last), ', ""),),
-        tests=(f"{_ASKED}::test_hours_and_days_choose_groups_and_rows",),
+        tests=(f"{_ASKED}::test_counts_and_sums_are_those_of_the_definition",),
     ),
     Mutant(
         name="speeds are not clamped to the bounds of the owner",

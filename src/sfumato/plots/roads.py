@@ -30,7 +30,7 @@ def speeds_on_roads(
     title: str,
     caption: str = "",
 ) -> "Figure":
-    """A map of roads: color is the mean speed, width grows with the count; grey and thin are those not shown.
+    """A map of roads: color is the mean speed, width grows with the count; gray and thin are those not shown.
 
     Args:
         lines: The corners of each segment.
@@ -77,7 +77,7 @@ def speeds_on_roads(
     figure.set_size_inches(8, 7)
     if shown:
         figure.colorbar(roads, ax=axes, label="mean speed (km/h)", shrink=0.7)
-    note = "width: number of passages; thin and grey: too few to be shown"
+    note = "width: number of passages; thin and gray: too few to be shown"
     figure.text(0.01, 0.01, f"{note}\n{caption}".strip(), color=INK, fontsize=8, parse_math=False)
     figure.set_layout_engine("constrained", rect=(0, 0.06, 1, 0.94))
     return figure

@@ -110,7 +110,7 @@ class Traffic:
     def plot(self, hour: int, *, water: Mapping[str, Any] | None = None, title: str = "") -> Any:
         """A picture of one hour: color is speed, width is the count; needs the extra `plots`.
 
-        Segments below the threshold are thin and grey.
+        Segments below the threshold are thin and gray.
 
         Args:
             hour: The hour of the day.
