@@ -12,6 +12,7 @@ from sfumato.ledger.core.entry import Committed, Reserved
 from sfumato.privacy.guarantees import PureDP
 
 ROUNDS = 20 if FULL_SIZE else 1
+TRIED = POINTS if FULL_SIZE else POINTS[1::3] + POINTS[5:6] + POINTS[8:9]
 EXACT = {step: sum(range(1, step + 1)) + min(step, 2) for step in range(1, HORIZON + 1)}
 """The events of each step, and those of ann, who takes part twice."""
 ONCE = {
@@ -36,7 +37,7 @@ def run():
     assert ended(process) == 0
 
 
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("point", TRIED)
 def test_wherever_a_counter_is_killed_it_goes_on_with_its_noise_and_is_charged_once(tmp_path, run, point):
     for number in range(ROUNDS):
         folder = tmp_path / str(number)
