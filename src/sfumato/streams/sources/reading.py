@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.engines.base import Engine
 from sfumato.errors import FailedOnRowsError, NotPrivateError, ParameterError, SfumatoError, UnavailableError
 from sfumato.noise.entropy import random_bytes
+from sfumato.numeric.arguments import is_one_of
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.expressions import And, ColumnRef, Compare, Comparison, Literal
 from sfumato.query.model.kinds import NUMBERS, TIMES, Kind
@@ -85,7 +86,7 @@ class EventReader:
         self._table, self._columns, self._zone, counter = table, columns, feed.ticks.calendar, feed.counter
         names = {"time": columns.time, "key": columns.key, "value": columns.value, "id": columns.id}
         for name, column in names.items():
-            if column is not None and column not in table.columns:
+            if (column is not None or name == "time") and not is_one_of(column, table.columns):
                 raise ParameterError(name, column, f"must be one of the columns of {table.name}")
         if table.columns[columns.time].kind not in TIMES:
             raise ParameterError("time", columns.time, "must be a column of dates or of timestamps")

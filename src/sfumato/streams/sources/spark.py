@@ -50,6 +50,17 @@ class SparkSink:
         ParameterError: There is no such table or column, or it is of another kind.
         NotPrivateError: The counter is charged elsewhere, does not protect the table's units, or the table is public.
 
+    Example:
+        >>> import pyarrow as pa
+        >>> import sfumato as sf
+        >>> empty = pa.table({"at": pa.array([], pa.timestamp("us"))})
+        >>> session = sf.open(empty, name="visits", columns={"at": sf.timestamp()}, budget=sf.PureDP(1))
+        >>> counter = sf.streams.Counter(
+        ...     session=session, mechanism=sf.mechanisms.BinaryTree, horizon=365, epsilon=1
+        ... )
+        >>> feed = sf.streams.Feed(counter, ticks=sf.streams.Ticks(start="2026-01-01", every="day"))
+        >>> sink = SparkSink(feed, session, table="visits", time="at")  # for frame.writeStream.foreachBatch(sink)
+
     References: [ATDB18]
     """
 
