@@ -29,7 +29,7 @@ MUTANTS = (
     ),
     bug(
         "a place outside of the region is an error",
-        f"{PLANAR}::test_no_place_is_an_error_that_a_value_decides",
+        "geo/planes/test_grid.py::test_points_outside_are_in_no_cell_and_nearest_to_one_at_the_edge",
         (
             "geo/planes/grid.py",
             "np.where(is_place, columns, self.columns // 2).clip(0, self.columns - 1)",
