@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from functools import partial
+from json import loads
 
 import numpy as np
 from tests.audits_of_everything.judging import Case
@@ -30,6 +31,8 @@ from sfumato.mechanisms import (
     MatrixMechanism,
     NoisyMax,
     NoisyTopK,
+    PanPrivateCounter,
+    PanPrivateDensity,
     PermuteAndFlip,
     PosteriorSampling,
     ProposeTestRelease,
@@ -45,6 +48,7 @@ from sfumato.mechanisms import (
     StableMedian,
     StableValue,
     Staircase,
+    ThresholdAlarm,
     TruncatedGeometricSelection,
     TruncatedLaplace,
     WorkloadMechanism,
@@ -129,6 +133,32 @@ def asked_in_turn(mechanism, answers, count):
         return tuple(said)
 
     return [session() for _ in range(count)]
+
+
+def watched(mechanism, totals, count):
+    """At which ticks there are alarms."""
+
+    def replies(state):
+        return tuple(state.tick(total) is not None for total in totals if not state.is_over)
+
+    return [replies(mechanism.start()) for _ in range(count)]
+
+
+def spied_on(look):
+    """What a look shows and what is released: the first events come before the look, the others after it."""
+
+    def run(mechanism, arrivals, count):
+        return [_spied_on(mechanism.start(), arrivals, look) for _ in range(count)]
+
+    return run
+
+
+def _spied_on(running, arrivals, look):
+    arrive, release = (running.add, running.tick) if hasattr(running, "tick") else (running.see, running.release)
+    arrive(list(arrivals[0]))
+    seen = look(running)
+    arrive(list(arrivals[1]))
+    return *seen, float(release())
 
 
 def gaussian(stddev, epsilon):
@@ -237,6 +267,41 @@ CASES = {
     ),
     "SparseVectorSession": made(
         SparseVector, SparseVector(epsilon=2, cutoff=1, linf_sensitivity=1), asked_in_turn, OVER
+    ),
+    "PanPrivateCounter, looked at after an event": made(
+        PanPrivateCounter,
+        PanPrivateCounter(horizon=1, epsilon=2),
+        spied_on(lambda state: state._open),
+        (((0,), (0,)), ((1,), (0,))),
+        fewer=25,
+        share=QUARTER,
+    ),
+    "PanPrivateCounter, looked at before an event": made(
+        PanPrivateCounter,
+        PanPrivateCounter(horizon=1, epsilon=2),
+        spied_on(lambda state: state._open),
+        (((0,), (0,)), ((0,), (1,))),
+        fewer=25,
+        share=QUARTER,
+    ),
+    "PanPrivateCounter, saved between events": made(
+        PanPrivateCounter,
+        PanPrivateCounter(horizon=1, epsilon=2, saved_copies=1, events_per_unit=2),
+        spied_on(lambda state: loads(state.saved())["open"]),
+        (((0,), (0,)), ((1,), (1,))),
+        fewer=25,
+        share=QUARTER,
+    ),
+    "PanPrivateDensity": made(
+        PanPrivateDensity,
+        PanPrivateDensity(universe=1, epsilon=2),
+        spied_on(lambda state: state._bits.tolist()),
+        (((), ()), ((0,), (0,))),
+        fewer=25,
+        share=QUARTER,
+    ),
+    "ThresholdAlarm": made(
+        ThresholdAlarm, ThresholdAlarm(1, epsilon=2), watched, ((0, 0, 0, 0), (1, 1, 1, 1)), fewer=40, share=QUARTER
     ),
     "PosteriorSampling, Beta": made(
         PosteriorSampling,
@@ -350,6 +415,10 @@ WITHOUT = {
     "BetaBernoulli": "what PosteriorSampling draws from", "GammaPoisson": "what PosteriorSampling draws from",
     "LaplaceLocation": "what PosteriorSampling draws from",
     "SampledSensitivity": "no differential privacy, which audits of neighbors rightly refute",
+    "Alarm": "what ThresholdAlarm gives", "AlarmState": "what ThresholdAlarm starts, in its case",
+    "Change": "what ThresholdAlarm compares", "CumulativeSum": "what ThresholdAlarm compares",
+    "PanPrivateCounterState": "what PanPrivateCounter starts",
+    "PanPrivateDensityState": "what PanPrivateDensity starts",
     "SmoothedValue": "what SmoothSensitivity is given", "StableValue": "what ProposeTestRelease is given",
     "SparseVectorSession": "what SparseVector starts, in a case of its own", "SurveyEstimate": "made of answers alone",
     "TopK": "what NoisyTopK gives", "canonical_key": "no mechanism: the form of a key",
@@ -360,5 +429,6 @@ WITHOUT = {
 }  # fmt: skip
 """What is exported and has no case, and why."""
 
-IN_TEST = tuple(name for name in CASES if not name.startswith("PosteriorSampling"))
+_LEFT_TO_AUDITS = ("PosteriorSampling", "PanPrivateCounter, looked at before", "PanPrivateCounter, saved")
+IN_TEST = tuple(name for name in CASES if not name.startswith(_LEFT_TO_AUDITS))
 """What `make test` audits: all but those that take seconds, with 10,000 runs each; fewer where a case says so."""

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.distributed.laplace import DistributedLaplace
     from sfumato.mechanisms.distributed.skellam import DistributedSkellam
     from sfumato.mechanisms.matrix.matrix import MatrixMechanism
+    from sfumato.mechanisms.monitors.statistics import Change, CumulativeSum
+    from sfumato.mechanisms.monitors.threshold_alarm import Alarm, AlarmState, ThresholdAlarm
+    from sfumato.mechanisms.pan_private.counter import PanPrivateCounter, PanPrivateCounterState
+    from sfumato.mechanisms.pan_private.density import PanPrivateDensity, PanPrivateDensityState
     from sfumato.mechanisms.partitions.keys import canonical_key
     from sfumato.mechanisms.partitions.thresholds import GaussianThreshold, LaplaceThreshold, StableHistogram
     from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
@@ -56,11 +60,15 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "AdditiveMechanism": "base",
+    "Alarm": "monitors.threshold_alarm",
+    "AlarmState": "monitors.threshold_alarm",
     "BetaBernoulli": "posterior.models",
     "BinaryTree": "continual.binary_tree",
     "BufferedToeplitz": "continual.buffered",
     "CellSensitivity": "workloads.sensitivity",
+    "Change": "monitors.statistics",
     "Contribution": "continual.contribution",
+    "CumulativeSum": "monitors.statistics",
     "DecayingSum": "continual.sums",
     "DistributedGaussian": "distributed.gaussian",
     "DistributedLaplace": "distributed.laplace",
@@ -83,6 +91,10 @@ _HOMES = {
     "Mechanism": "base",
     "NoisyMax": "selection.noisy_max",
     "NoisyTopK": "selection.noisy_top_k",
+    "PanPrivateCounter": "pan_private.counter",
+    "PanPrivateCounterState": "pan_private.counter",
+    "PanPrivateDensity": "pan_private.density",
+    "PanPrivateDensityState": "pan_private.density",
     "Participation": "continual.participation",
     "PermuteAndFlip": "selection.permute_and_flip",
     "PosteriorModel": "posterior.models",
@@ -108,6 +120,7 @@ _HOMES = {
     "Staircase": "additive.staircase",
     "Subsets": "workloads.queries",
     "SurveyEstimate": "response.survey",
+    "ThresholdAlarm": "monitors.threshold_alarm",
     "TopK": "selection.noisy_top_k",
     "TruncatedGeometricSelection": "partitions.truncated_geometric",
     "TruncatedLaplace": "additive.truncated_laplace",
@@ -123,11 +136,15 @@ _HOMES = {
 
 __all__ = [
     "AdditiveMechanism",
+    "Alarm",
+    "AlarmState",
     "BetaBernoulli",
     "BinaryTree",
     "BufferedToeplitz",
     "CellSensitivity",
+    "Change",
     "Contribution",
+    "CumulativeSum",
     "DecayingSum",
     "DistributedGaussian",
     "DistributedLaplace",
@@ -150,6 +167,10 @@ __all__ = [
     "Mechanism",
     "NoisyMax",
     "NoisyTopK",
+    "PanPrivateCounter",
+    "PanPrivateCounterState",
+    "PanPrivateDensity",
+    "PanPrivateDensityState",
     "Participation",
     "PermuteAndFlip",
     "PosteriorModel",
@@ -175,6 +196,7 @@ __all__ = [
     "Staircase",
     "Subsets",
     "SurveyEstimate",
+    "ThresholdAlarm",
     "TopK",
     "TruncatedGeometricSelection",
     "TruncatedLaplace",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sfumato.streams.counting.measures import BinCounts, ClampedSum, EventCount, Measure, VectorTotal
     from sfumato.streams.counting.releases import CounterReleases
     from sfumato.streams.keeping.account import StreamSession
+    from sfumato.streams.monitoring.monitor import Monitor
     from sfumato.streams.sources.feed import ARRIVAL, Feed
     from sfumato.streams.sources.following import follow, ticking
     from sfumato.streams.sources.spark import SparkSink
@@ -28,6 +29,7 @@ _HOMES = {
     "EventCount": "counting.measures",
     "Feed": "sources.feed",
     "Measure": "counting.measures",
+    "Monitor": "monitoring.monitor",
     "SparkSink": "sources.spark",
     "StreamSession": "keeping.account",
     "TableSource": "sources.tables",
@@ -46,6 +48,7 @@ __all__ = [
     "EventCount",
     "Feed",
     "Measure",
+    "Monitor",
     "SparkSink",
     "StreamSession",
     "TableSource",

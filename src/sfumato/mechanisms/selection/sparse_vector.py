@@ -1,5 +1,6 @@
 """The sparse vector technique: which answers of a long sequence lie above a threshold, paying for those above alone."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, inf, sqrt
@@ -10,6 +11,7 @@ from sfumato.mechanisms.base import Answer, half_width
 from sfumato.mechanisms.lattice import as_resolution, lattice_linf_sensitivity
 from sfumato.mechanisms.selection.sparse_vector_session import Answers, SparseVectorSession
 from sfumato.noise.uniform.integers import drawable
+from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.distributions import discrete_laplace_half_width, discrete_laplace_variance, failure_probability
 from sfumato.numeric.rationals import (
     Number,
@@ -192,15 +194,30 @@ class SparseVector:
         Raises:
             ParameterError: The threshold is no number.
         """
+        steps = ceil(exact(threshold, "threshold") / (self.resolution or 1))  # whole answers reach both alike
+        return self._session(steps, self.cutoff)
+
+    def restored(self, saved: Mapping[str, int]) -> SparseVectorSession:
+        """The session whose `saved` gave this, with the noise that its threshold had; it costs nothing more.
+
+        Raises:
+            ParameterError: It is nothing that a session of this mechanism saved.
+        """
+        content = dict(of_kind(saved, "saved", Mapping, "what a session saved"))
+        noisy, remaining = content.get("noisy_threshold"), content.get("remaining")
+        if type(noisy) is not int or type(remaining) is not int or not 0 <= remaining <= self.cutoff:
+            raise ParameterError("saved", "a session", "must be what a session of this mechanism saved")
+        return self._session(0, remaining, noisy_threshold=noisy)
+
+    def _session(self, steps: int, cutoff: int, *, noisy_threshold: int | None = None) -> SparseVectorSession:
         return SparseVectorSession(
-            threshold_steps=ceil(
-                exact(threshold, "threshold") / (self.resolution or 1)
-            ),  # whole answers reach both alike
+            threshold_steps=steps,
             threshold_scale=self.threshold_scale,
             comparison_scale=self.comparison_scale,
             answer_scale=self.answer_scale if self.answer_share else None,
-            cutoff=self.cutoff,
+            cutoff=cutoff,
             resolution=self.resolution,
+            noisy_threshold=noisy_threshold,
         )
 
     def accuracy(self, confidence: Number = "0.95", *, queries: int) -> int | Fraction | float:

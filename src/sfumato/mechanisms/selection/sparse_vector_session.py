@@ -53,10 +53,13 @@ class SparseVectorSession:
         answer_scale: Fraction | None,
         cutoff: int,
         resolution: Fraction | None,
+        noisy_threshold: int | None = None,
     ) -> None:
-        """For `SparseVector.start`. A scale of 0 stands for ε = 0: no noise, but nothing of the data either."""
-        noise = int(discrete_laplace(threshold_scale, 1)[0]) if threshold_scale else 0
-        self._noisy_threshold = threshold_steps + noise
+        """For `SparseVector`. A scale of 0 stands for ε = 0: no noise, but nothing of the data either."""
+        if noisy_threshold is None:
+            noise = int(discrete_laplace(threshold_scale, 1)[0]) if threshold_scale else 0
+            noisy_threshold = threshold_steps + noise
+        self._noisy_threshold = noisy_threshold
         self._comparison_scale, self._answer_scale = comparison_scale, answer_scale
         self._remaining, self._resolution = cutoff, resolution
         self._lock = Lock()  # two threads must not both find the last True still to be said
@@ -123,8 +126,17 @@ class SparseVectorSession:
         """
         return self._gaps(lambda: column(opened(answers)))
 
+    def saved(self) -> dict[str, int]:
+        """What `SparseVector.restored` goes on from: the noisy threshold, and how often it may still say True.
+
+        It is secret, as the noise of the threshold protects every reply. Let one session go on from it, and no other:
+        each could answer True just as often.
+        """
+        with self._lock:
+            return {"noisy_threshold": self._noisy_threshold, "remaining": self._remaining}
+
     def _refuse(self, *_: object) -> NoReturn:
-        raise TypeError("a running sparse vector cannot be copied or stored: each copy could answer True just as often")
+        raise TypeError("a running sparse vector cannot be copied: each copy could answer True just as often")
 
     __copy__ = __deepcopy__ = __reduce__ = __reduce_ex__ = __getstate__ = _refuse
 

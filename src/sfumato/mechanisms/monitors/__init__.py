@@ -1,0 +1,1 @@
+"""Alarms over a stream: which ticks lie beyond a threshold."""

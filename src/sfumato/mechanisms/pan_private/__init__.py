@@ -1,0 +1,1 @@
+"""Mechanisms whose running state is as private as what they release."""

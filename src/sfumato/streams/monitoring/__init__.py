@@ -1,0 +1,1 @@
+"""Monitors: alarms over a stream, charged once."""
