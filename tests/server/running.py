@@ -19,7 +19,8 @@ from tests.ending import AT_END
 
 from sfumato.ledger.locations import open_ledger
 from sfumato.local import DirectEncoding, Rappor, save_protocol
-from sfumato.privacy.guarantees import ApproxDP
+from sfumato.mechanisms import BinaryTree
+from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.server.config import load_curator
 from sfumato.server.gateway.access import Gateway
 from sfumato.server.gateway.app import server_of
@@ -28,6 +29,7 @@ from sfumato.server.identity.database import Database
 from sfumato.server.identity.keys import ApiKeys
 from sfumato.server.identity.people import Action, Directory, Grant, Role
 from sfumato.server.serve import Supervisor
+from sfumato.streams import Counter, StreamSession
 
 SECONDS = 60
 """Within which everything has started, or something is wrong."""
@@ -66,6 +68,14 @@ protocol = "votes.json"
 public = true
 readers = ["ann"]
 origins = ["https://shop.example"]
+
+[counters.entries]
+releases = "entries.jsonl"
+readers = [{readers}]
+
+[counters.exits]
+releases = "exits.jsonl"
+readers = ["ann"]
 """
 
 CLINIC = """\
@@ -133,7 +143,7 @@ COUNT = "SELECT sex, COUNT(*) AS n FROM clinic GROUP BY sex"
 
 
 def write_files(folder, *, quantum=0, limits=""):
-    """The rows of made-up people, their policies and the curator's file; gives that file."""
+    """The rows of made-up people, their policies, what a counter released, and the curator's file; gives that file."""
     towns = ["Basel", "Delft", "Porto", CANARY]
     clinic = {
         "age": [(37 * row) % 100 for row in range(300)],
@@ -151,6 +161,11 @@ def write_files(folder, *, quantum=0, limits=""):
     for name, protocol in PROTOCOLS.items():
         save_protocol(protocol, folder / f"{name}.json")
     readers = ", ".join(f'"{name}"' for name in GRANTS)
+    with StreamSession("entries", budget=PureDP(1)) as account:
+        entries = Counter(session=account, mechanism=BinaryTree, horizon=40, epsilon=1)
+        entries.add_many(count=9_000)
+        entries.tick(33)
+        entries.publish(folder / "entries.jsonl")
     config = folder / "curator.toml"
     config.write_text(CURATOR.format(quantum=quantum, limits=limits, readers=readers), "utf-8")
     return config

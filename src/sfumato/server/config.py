@@ -111,6 +111,14 @@ class CollectionEntry(_Entry):
     origins: list[str] = []
 
 
+class CounterEntry(_Entry):
+    """`[counters.visits]`: the file that a counter publishes; everybody who signs in may see it if it is public."""
+
+    releases: str
+    public: bool = False
+    readers: list[str] = []
+
+
 class TLSEntry(_Entry):
     """`[tls]`: the certificate and its key, as files in PEM."""
 
@@ -161,6 +169,7 @@ class CuratorEntry(_Entry):
     work: WorkEntry = WorkEntry()
     datasets: dict[str, DatasetEntry] = {}
     collections: dict[str, CollectionEntry] = {}
+    counters: dict[str, CounterEntry] = {}
 
 
 class Dataset:
@@ -267,6 +276,12 @@ class Curator:
             _check_name("datasets", name)
         self.datasets = {name: Dataset(name, own, folder) for name, own in entry.datasets.items()}
         self.collections = {name: Collection.declared(name, own, folder) for name, own in entry.collections.items()}
+        for name in entry.counters:
+            _check_name("counters", name)
+        self.counters = {
+            name: own.model_copy(update={"releases": str(folder / own.releases)})
+            for name, own in entry.counters.items()
+        }
         self.public_url = None if entry.public_url is None else public_url(entry.public_url)
         self.providers = declared_providers(entry.providers, folder, self.datasets, self.public_url)
         if self.tls is None and not self.insecure and not self.is_loopback:

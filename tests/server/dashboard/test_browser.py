@@ -12,7 +12,11 @@ from tests.server.dashboard.pages.test_collections import send
 from tests.server.openid import CLIENT, provided
 from tests.server.other_site import site, survey
 from tests.server.running import PROTOCOLS, Beside, running
+from tests.streams.days import Days
 
+from sfumato import streams
+from sfumato.mechanisms import BinaryTree
+from sfumato.privacy.guarantees import PureDP
 from sfumato.server.dashboard.visits import clients_of
 from sfumato.server.providers import GroupEntry, Provider
 
@@ -233,6 +237,7 @@ def test_pages_fit_a_phone_in_german(screen, scheme):
         "home": "/", "console": "/datasets/clinic/query", "dataset": "/datasets/visits", "learn": "/learn",
         "log": "/log", "budgets": "/datasets/clinic/budgets", "keys": "/keys", "answers": "/releases",
         "collections": "/collections", "collection": "/collections/drinks",
+        "counter": "/counters/entries",
     }.items():  # fmt: skip
         ann.go(path)
         ann.looked_at(f"{name}_phone_{scheme}")
@@ -264,6 +269,29 @@ def test_estimates_of_a_collection_grow_on_the_page(screen, beside):
     page.evaluate("htmx.ajax('GET', location.pathname, {target: '#grown', select: '#grown', swap: 'outerHTML'})")
     page.wait_for_function("(before) => document.querySelector('#grown p').innerText !== before", arg=before)
     page.wait_for_selector("#grown .chart canvas")
+
+
+def test_the_page_of_a_counter_goes_on_while_the_counter_does(screen, beside, tmp_path, monkeypatch):
+    declared = beside.gateway.curator.counters
+    own = declared["entries"].model_copy(update={"releases": str(tmp_path / "visits.jsonl")})
+    monkeypatch.setitem(declared, "entries", own)
+    visits = streams.StreamSession("of-a-browser", budget=PureDP(1))
+    counter = streams.Counter(session=visits, mechanism=BinaryTree, horizon=400, epsilon=1)
+    counter.publish(tmp_path / "visits.jsonl", clock=Days())
+    for day in range(120):
+        counter.add_many(count=40 + 30 * (day % 7 < 5))
+        counter.tick()
+    ann = screen("ann")
+    page = ann.page
+    ann.go("/")
+    page.click("nav >> text=Counters")
+    ann.looked_at("counters")
+    page.click("main >> text=entries")
+    page.wait_for_selector("#counted .chart canvas")
+    ann.looked_at("counter")
+    counter.tick()
+    page.wait_for_selector("text=Steps so far: 121 of 400.", timeout=20_000)
+    page.wait_for_selector("#counted .chart canvas")
 
 
 def test_everything_can_be_read_and_sent_without_scripts(screen):

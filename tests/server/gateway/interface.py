@@ -61,6 +61,9 @@ MATRIX = {
     ("GET", "/v1/collections/{collection}"): (Action.READ_COLLECTIONS, None),
     ("POST", "/v1/collections/{collection}/reports"): (Action.SEND_REPORTS, None),
     ("GET", "/v1/collections/{collection}/estimate"): (Action.READ_ESTIMATES, None),
+    ("GET", "/v1/counters"): (Action.READ_COUNTERS, None),
+    ("GET", "/v1/counters/{counter}"): (Action.READ_COUNTERS, None),
+    ("GET", "/v1/counters/{counter}/releases"): (Action.READ_COUNTERS, None),
 }  # fmt: skip
 """What each route is, and a body for it."""
 
@@ -74,7 +77,7 @@ HIDDEN = {"{approval}", "{question}", "{release}", "{key}"}
 def address(path):
     values = {
         "dataset": DATASET, "path": "opened", "approval": "none", "question": "none", "release": "none", "key": "none",
-        "name": "added", "collection": "drinks",
+        "name": "added", "collection": "drinks", "counter": "entries",
     }  # fmt: skip
     found = path.removeprefix("/v1").format(**values)
     return found + {"/releases": f"?dataset={DATASET}"}.get(found, "?role=auditor" if "/grants/" in found else "")

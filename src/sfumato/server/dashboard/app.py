@@ -13,6 +13,7 @@ from sfumato.server.dashboard.pages import (
     budgets,
     collections,
     console,
+    counters,
     home,
     learning,
     logs,
@@ -57,7 +58,7 @@ async def favicon(request: Request) -> Response:
 
 ROUTERS: Final = (
     _files, signing_in.router, providers.router, home.router, budgets.router, console.router, results.router,
-    logs.router, admin.router, learning.router, registering.router, collections.router,
+    logs.router, admin.router, learning.router, registering.router, collections.router, counters.router,
 )  # fmt: skip
 """All pages."""
 

@@ -74,6 +74,7 @@ class Action(StrEnum):
     READ_COLLECTIONS = "read_collections"
     SEND_REPORTS = "send_reports"
     READ_ESTIMATES = "read_estimates"
+    READ_COUNTERS = "read_counters"
     REMOVE_COLLECTION = "remove_collection"
     OVERRUN = "overrun"
 
@@ -128,9 +129,10 @@ RIGHTS: Final[Mapping[Action, Right]] = MappingProxyType(
         Action.READ_COLLECTIONS: Right(KeyScope.READ, is_for_all=True),
         Action.SEND_REPORTS: Right(KeyScope.REPORT, is_for_all=True),
         Action.READ_ESTIMATES: Right(KeyScope.READ, is_for_all=True),
+        Action.READ_COUNTERS: Right(KeyScope.READ, is_for_all=True),
     }
 )
-"""Who may do what. Nobody may do what is not in it; estimates of a collection have readers, whom its file names."""
+"""Who may do what. Nobody may do what is not in it; estimates and counters have readers, whom `curator.toml` names."""
 
 _ANSWERS: Final = frozenset({Action.ASK, Action.READ_OWN_RELEASES})
 """What shows answers: owners, who can make themselves analysts on anybody's account, may not unless they may ask."""

@@ -20,6 +20,7 @@ from sfumato.session.releases.receipt import Receipt, receipt_from_dict
 from sfumato.streams.counting.intake import EventIntake
 from sfumato.streams.counting.measures import EventCount, Measure
 from sfumato.streams.counting.plan import Maker, plan_counter
+from sfumato.streams.counting.published import PublicClock, PublicFile, steps_of
 from sfumato.streams.counting.records import History, packed, packed_row, unpacked, unpacked_row
 from sfumato.streams.counting.releases import CounterReleases
 from sfumato.streams.keeping.account import StreamAccount, payer_of
@@ -109,6 +110,8 @@ class Counter:
         self._intake = EventIntake(plan.measure, participation, plan.horizon)
         self._history = History()
         self._position: Json = None
+        self._public: PublicFile | None = None
+        self._clock: PublicClock | None = None
         facts: dict[str, Any] = {"event": plan.event, "charge": plan.charge, "parameters": plan.parameters}
         self._state: StreamState
         if path is None:
@@ -229,7 +232,8 @@ class Counter:
 
         Raises:
             ParameterError: There are not so many steps left; nothing happened.
-            StateError: The state could not be kept, or another process went on with it; nothing was released.
+            StateError: The state could not be kept, or another process went on with it; nothing was released. Or the
+                public file could not be written; the steps are in `releases`.
             UnavailableError: The account is suspended; nothing was released.
         """
         whole(steps, "steps", least=1, most=_MOST_STEPS)
@@ -244,7 +248,9 @@ class Counter:
             self._keep(kept, first, released)
             if self.is_over:
                 self._finish()
-            return self._released(first, released)
+            shown = self._released(first, released)
+            self._publish(shown)
+            return shown
 
     def commit(self, *, position: Json = None) -> None:
         """Keep what was added since, and where the source of events is; no step is closed.
@@ -261,6 +267,29 @@ class Counter:
             kept = self._position_of(position)
             self._state.require_available()
             self._keep(kept, self.next_step, None)
+
+    def publish(self, path: str | PathLike[str], *, clock: PublicClock | None = None) -> None:
+        """Write what was released, and whatever will be, to a file that anybody may read, a line of JSON a step.
+
+        A line is written after its step was kept. Lines that are missing, as after a crash, are added first.
+
+        Args:
+            path: The file: made if there is none, else that of this counter.
+            clock: The public clock, such as `Ticks`, by which lines say when a step ended.
+
+        Raises:
+            ParameterError: The file is of something else.
+            StateError: It cannot be written; what was released stays so.
+        """
+        with self._lock:
+            labels = self._plan.measure.labels
+            header: dict[str, Json] = {
+                "account": self._plan.payer.account, "horizon": self.horizon, "receipt": self._receipt.to_dict(),
+                "labels": None if labels is None else [str(label) for label in labels],
+                "clock": {} if clock is None else dict(clock.document),
+            }  # fmt: skip
+            self._public, self._clock = PublicFile(path_of(path, "path"), header), clock
+            self._publish(self.releases)
 
     def suspend(self) -> None:
         """Suspend the data of the account, because its events could not be read; its owner has to acknowledge that.
@@ -330,6 +359,11 @@ class Counter:
         if released is not None:
             self._history.add(first, released)
         self._is_broken = False
+
+    def _publish(self, shown: CounterReleases) -> None:
+        if self._public is not None:
+            follows = shown.first_step <= self._public.last_step + 1
+            self._public.add(steps_of(shown if follows else self.releases, self._clock))
 
     def _finish(self) -> None:
         self._state.finish({"receipt": self._receipt.to_dict()})

@@ -57,7 +57,24 @@
     ],
   });
 
-  const kinds = { intervals, steps, dots };
+  // A line of noisy numbers over the steps of a clock, and the band of their intervals around it.
+  const band = (data, axis) => {
+    const line = (points, style) => ({ type: "line", animation: false, symbol: "none", data: points, ...style });
+    const at = (place) => data.points.map((point) => [point[0], point[place]]);
+    const edge = { lineStyle: { opacity: 0 }, silent: true, stack: "band", stackStrategy: "all" };
+    return {
+      xAxis: { ...(data.is_time ? { type: "time" } : { type: "value", scale: true, minInterval: 1 }), ...axes(), ...(axis ? named(axis) : {}), splitLine: { show: false } },
+      yAxis: { ...numbers(), name: data.name, nameTextStyle: { color: color("--soft"), fontSize: 13, align: "left" }, scale: true },
+      tooltip: { trigger: "axis", renderMode: "richText", formatter: ([one]) => { const [step, value, low, high] = data.points[one.dataIndex]; return `${step}\n${short(value)}   [${short(low)} … ${short(high)}]`; } },
+      series: [
+        line(at(2), edge),
+        line(data.points.map((point) => [point[0], point[3] - point[2]]), { ...edge, areaStyle: { color: color("--chart-soft"), opacity: 0.35 } }),
+        line(at(1), { lineStyle: { width: 2, color: color("--chart") }, itemStyle: { color: color("--chart") } }),
+      ],
+    };
+  };
+
+  const kinds = { intervals, steps, dots, band };
   const drawn = [];
   const draw = (root) => {
     if (!window.echarts) return;
