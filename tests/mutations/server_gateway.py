@@ -156,4 +156,31 @@ MUTANTS = (
         edits=(("local/files.py", "if len(found) < len(pairs):", "if False:"),),
         tests=(f"{TESTS}routes/test_collections.py::test_a_hostile_report_is_refused_alone",),
     ),
+    seeded(
+        "everybody reads every counter", "routes/counters", "if not _may_read(who, found):", "if False:",
+        "routes/test_counters.py::test_whoever_is_no_reader_sees_nothing",
+    ),
+    Mutant(
+        name="a step is in the public file before it was kept",
+        edits=(
+            (
+                "streams/counting/counter.py", "            self._keep(kept, first, released)\n",
+                ("            self._publish(self._released(first, released))\n"
+                "            self._keep(kept, first, released)\n"),
+            ),
+        ),
+        tests=("tests/streams/counting/test_published.py::test_nothing_leaves_before_it_was_kept",),
+    ),
+    Mutant(
+        name="a line that was cut short stays in the public file",
+        edits=(("streams/counting/published.py", "file.truncate(_end_of_lines(file))", "file.seek(0, SEEK_END)"),),
+        tests=(
+            "tests/streams/counting/test_published.py::test_a_counter_that_was_killed_adds_the_lines_that_are_missing",
+        ),
+    ),
+    Mutant(
+        name="the public file of another counter is written to",
+        edits=(("streams/counting/published.py", "if file.readline(_LONGEST_HEADER) != self._first:", "if False:"),),
+        tests=("tests/streams/counting/test_published.py::test_the_file_of_another_counter_is_left_alone",),
+    ),
 )  # fmt: skip
