@@ -30,6 +30,10 @@ class Change:
 
     Raises:
         ParameterError: The width is out of range.
+
+    Example:
+        >>> Change(7, absolute=True)
+        Change(width=7, absolute=True)
     """
 
     width: int
@@ -54,6 +58,10 @@ class CumulativeSum:
 
     Raises:
         ParameterError: The drift is no such number.
+
+    Example:
+        >>> CumulativeSum("2.5", falling=True)
+        CumulativeSum(drift=Fraction(5, 2), falling=True)
 
     References:
         [Pag54]
