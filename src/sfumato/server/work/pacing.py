@@ -27,6 +27,7 @@ from sfumato.query.model.statement import Statement
 from sfumato.query.planning.batch import BatchPlan
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.server.config import WorkEntry
+from sfumato.session.training.plan import FitPlan
 
 STEPS_A_ROW: Final = 1_000
 """How many steps of expressions take as long as reading a row."""
@@ -39,7 +40,7 @@ class OverlongError(Exception):
     """A query took longer than any may; that may be because of its rows, so that no answer to it may be seen."""
 
 
-def time_class(plan: PrivatePlan | BatchPlan, work: WorkEntry, *, declared_rows: int) -> float:
+def time_class(plan: PrivatePlan | BatchPlan | FitPlan, work: WorkEntry, *, declared_rows: int) -> float:
     """The seconds that an answer takes, whatever the data are; ask for it before anything is charged.
 
     Args:
@@ -74,8 +75,11 @@ def time_class(plan: PrivatePlan | BatchPlan, work: WorkEntry, *, declared_rows:
     return seconds
 
 
-def _statements(plan: PrivatePlan | BatchPlan) -> Iterator[Statement]:
+def _statements(plan: PrivatePlan | BatchPlan | FitPlan) -> Iterator[Statement]:
     """All that an engine runs for a plan."""
+    if isinstance(plan, FitPlan):
+        yield plan.query.statement
+        return
     for section in plan.sections:
         yield from section.statements
     if isinstance(plan, BatchPlan):
