@@ -1,9 +1,10 @@
 #!/bin/sh
-# Fetch the scripts of the dashboard from npm, check them, and put them in place with their licenses.
+# Fetch the scripts of the dashboard and of maps from npm, check them, and put them in place with their licenses.
 # A package that is not byte for byte the one that was looked at is refused.
 set -eu
 cd "$(dirname "$0")/.."
 assets=src/sfumato/server/dashboard/assets
+maps=src/sfumato/geo/maps/assets
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -18,6 +19,8 @@ fetch() { # package version sha512
 fetch htmx.org 2.0.11 Thx/WtpeOQqSrqBCw/A1cwGJGg4UrVa3+sW0GmrM3p4gJgO89ecH4qtbnyzDDWFvBTqjnIMCgELTNt636dtamA==
 fetch echarts 6.1.0 q0yaFPggC9FUdsWH4blavRWFmxdrIodbkoKNAjJudAI6CA9gNPxHtV2RcZNEepZVlk4yvBYkOkbk6HIVpIyHZA==
 fetch zrender 6.1.0 oEGMDB6pOP2S6OwRR4PdVv610zrjnA3Bh+JnSG12fYJlBKjtNAoEb5fSUoCOOINlH96I2fU38/A2UpRKs67xYQ==
+fetch leaflet 1.9.4 nxS1ynzJOmOlHp+iL3FyWqK89GtNL8U8rvlMOsQdTTssxZwCXh8N2NB3GDQOL+YR3XnWyZAxwQixURb+FA74PA==
+fetch world-atlas 2.0.2 IXfV0qwlKXpckz1FhwXVwKRjiIhOnWttOskm5CtxMsjgE/MXAYRHWJqgXOpM8IkcPBoXnyTU5lFHcYa5ChG0LQ==
 
 cp "$work/htmx.org/dist/htmx.min.js" "$assets/htmx.js"
 cp "$work/echarts/dist/echarts.simple.min.js" "$assets/echarts.js"
@@ -38,4 +41,18 @@ cp "$work/echarts/dist/echarts.simple.min.js" "$assets/echarts.js"
   done
 } > "$assets/NOTICES.txt"
 (cd "$assets" && sha256sum htmx.js echarts.js NOTICES.txt) > requirements/vendor.sha256
-echo "put in place: $(cut -c67- requirements/vendor.sha256 | tr '\n' ' ')"
+
+cp "$work/leaflet/dist/leaflet.js" "$work/leaflet/dist/leaflet.css" "$maps/"
+cp "$work/world-atlas/land-110m.json" "$maps/land.json"
+{
+  echo "leaflet.js and leaflet.css are Leaflet 1.9.4 (https://leafletjs.com), under this license:"
+  echo
+  cat "$work/leaflet/LICENSE"
+  echo
+  echo "land.json is land-110m.json of world-atlas 2.0.2 (https://github.com/topojson/world-atlas), made of Natural Earth"
+  echo "(https://www.naturalearthdata.com), which is in the public domain. Its license:"
+  echo
+  cat "$work/world-atlas/LICENSE"
+} > "$maps/NOTICES.txt"
+(cd "$maps" && sha256sum leaflet.js leaflet.css land.json NOTICES.txt) > requirements/vendor-maps.sha256
+echo "put in place: $(cut -c67- requirements/vendor.sha256 requirements/vendor-maps.sha256 | tr '\n' ' ')"

@@ -80,12 +80,24 @@ def call(*positional, **named):
     return Call(positional, named)
 
 
+@cache
+def regions():
+    """Regions of a map, and the public table of a session that has them."""
+    cells = sf.geo.h3_cells(sf.geo.Grid.around(45, 7, width=1000, height=1000, cell=100), 7)
+    policy = sf.Policy(
+        dataset="regions", version="1", data_version="1", unit_name="row", tables={"regions": cells.table()},
+        sources={"regions": sf.SourceFacts(source=cells.to_arrow())},
+    )  # fmt: skip
+    return cells, sf.Session(policy, budget=sf.PureDP(1)).table("regions")
+
+
 def calls():
     """Of what no example calls."""
     column = {"x": sf.integer(0, 9), "y": sf.integer(0, 9), "who": sf.text()}
     people = sf.Table(name="people", columns=column, unit=sf.UnitColumn("who"), limits=sf.Limits(max_rows_per_unit=1))
     handle = sf.constant(1)
     noise = sf.mechanisms.DistributedLaplace(parties=5, l1_sensitivity=1, epsilon=20, max_dropouts=2)
+    of_regions = regions()
     return {
         "sf.Limits": call(max_rows_per_unit=1, max_groups_per_unit=1, max_rows_per_group_per_unit=1),
         "sf.SourceFacts": call(source="people.csv"),
@@ -98,6 +110,7 @@ def calls():
         "sf.correlation": call("x", "y"),
         "sf.count_distinct": call("x", max_values_per_unit=1),
         "sf.covariance": call("x", "y", population=True),
+        "sf.geo.Regions": call(of_regions[0], table=of_regions[1]),
         "sf.greatest": call(handle, handle),
         "sf.least": call(handle, handle),
         "sf.max": call("x", bounds=(0, 1)),
@@ -178,6 +191,7 @@ MADE_BY_THE_PACKAGE = {
     "sf.local.PartyEstimate", "sf.local.ProjectedFrequencies", "sf.local.PublicKeys", "sf.local.Revealed",
     "sf.local.SampledEstimates", "sf.local.ShuffledReports",
     "sf.datasets.City", "sf.datasets.HospitalAndVoters", "sf.datasets.SearchLog", "sf.mechanisms.SmoothedValue",
+    "sf.geo.MapCell", "sf.geo.MapQuestion", "sf.geo.NoisyMap", "sf.geo.RegionCells",
     "sf.geo.SegmentTraffic", "sf.geo.Location", "sf.geo.Stretch", "sf.geo.Traffic", "sf.geo.TrafficQuestion",
     "sf.mechanisms.SparseVectorSession", "sf.mechanisms.StableValue", "sf.mechanisms.SurveyEstimate",
     "sf.mechanisms.TopK", "sf.streams.CounterReleases", "sf.streams.Measure", "sf.mechanisms.Alarm",

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+import sfumato as sf
 from sfumato.accounting.composition.joint_gaussian import joint_stddevs
 from sfumato.accounting.gaussian.gaussian import analytic_stddev
 from sfumato.attacks.core.outcome import Outcome, curve
@@ -315,6 +316,18 @@ def traffic(folder: Path) -> Path:
     return save(figure, folder / "traffic.png")
 
 
+def trips_map(folder: Path) -> Path:
+    """Where trips of a made-up city end, as `examples/f04_trips_map.py` asks for it."""
+    city = sf.datasets.city(2_000, days=2)
+    columns = {"person": sf.integer(), "to_latitude": sf.real(45, 46), "to_longitude": sf.real(-31, -29)}
+    limits = sf.Limits(max_rows_per_unit=6)
+    cells = sf.geo.HexagonGrid(sf.geo.LocalProjection("45.5", -30), width=500, columns=13, rows=14)
+    with sf.open(city.trips, name="trips", unit="person", limits=limits, columns=columns, budget=sf.PureDP(1)) as db:
+        found = sf.geo.noisy_map(db.table(), "to_latitude", "to_longitude", cells=cells).release(epsilon=1)
+    title = "Trips of a made-up city end in its middle"
+    return found.save(folder / "trips_map.png", roads=city.roads, title=title)
+
+
 def _share(cell: str) -> float:
     return float(cell.removesuffix("%")) / 100
 
@@ -331,6 +344,6 @@ if __name__ == "__main__":
     target = Path(*sys.argv[1:2]) if sys.argv[1:] else Path(__file__).parent
     for draw in (
         noise_of_several_answers, errors_of_a_limit, costs, attacks_over_epsilon, reconstruction_error, unicity,
-        local_variances, local_fractions, rappor_detection, lifetimes, daily_visits, homes_found, traffic,
+        local_variances, local_fractions, rappor_detection, lifetimes, daily_visits, homes_found, traffic, trips_map,
     ):  # fmt: skip
         print(draw(target))  # noqa: T201 # it is a script

@@ -216,6 +216,28 @@ MUTANTS = (
         tests=("tests/engines/sql/expressions/test_kinds.py", "tests/engines/sql/expressions/test_casts.py"),
     ),
     Mutant(
+        name="in SQL a computed column has doubles as they are stored",
+        edits=(
+            (
+                "engines/sql/relations.py",
+                'values = [aliased(inner.value(value), f"c{place}")',
+                'values = [aliased(inner.term(value).sql, f"c{place}")',
+            ),
+        ),
+        tests=("tests/engines/duckdb/test_stored_doubles.py",),
+    ),
+    Mutant(
+        name="in SQL a whole number is the floor of a double",
+        edits=(
+            (
+                "engines/sql/expressions/casts.py",
+                'function("FLOOR", operation(exp.Add, value, double(0.5)))',
+                'function("FLOOR", value)',
+            ),
+        ),
+        tests=("tests/engines/duckdb/test_stored_doubles.py",),
+    ),
+    Mutant(
         name="in SQL what goes beyond the range may come back",
         edits=(
             (

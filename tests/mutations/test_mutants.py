@@ -31,6 +31,7 @@ from tests.mutations import (
     local,
     local_counts,
     local_reports,
+    maps,
     mechanisms,
     narrowing,
     noise,
@@ -54,7 +55,7 @@ from tests.sizes import FULL_SIZE
 
 MODULES = (
     accounting, audit, audited, browsers, canaries, clients, counters, engines, engines_by_hash, engines_elsewhere,
-    engines_in_sql, house, learning, ledgers, local, local_counts, local_reports, mechanisms, narrowing, noise,
+    engines_in_sql, house, learning, ledgers, local, local_counts, local_reports, maps, mechanisms, narrowing, noise,
     operations, parties, places, plans, server, server_gateway, server_pages, server_sign_in, server_work, sessions,
     streams, streams_sources, traffic, wire,
 )  # fmt: skip

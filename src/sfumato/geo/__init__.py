@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from sfumato.geo.locations.remap import OptimalRemap
     from sfumato.geo.locations.tiles import TileMemory
     from sfumato.geo.locations.traces import PredictiveTrace
+    from sfumato.geo.maps.cells import DegreeGrid, HexagonGrid
+    from sfumato.geo.maps.noisy_map import MapQuestion, finest_grid, noisy_map
+    from sfumato.geo.maps.page import map_page
+    from sfumato.geo.maps.quadtree import Quadtree
+    from sfumato.geo.maps.regions import RegionCells, Regions, h3_cells, region_cells
+    from sfumato.geo.maps.result import MapCell, NoisyMap
     from sfumato.geo.metrics.exponential import MetricExponential
     from sfumato.geo.metrics.finite import FiniteMetric, PointMetric
     from sfumato.geo.metrics.lipschitz import LipschitzLaplace
@@ -27,21 +33,29 @@ if TYPE_CHECKING:
     from sfumato.privacy.promises import MetricDP
 
 _HOMES = {
+    "DegreeGrid": "geo.maps.cells",
     "FiniteMetric": "geo.metrics.finite",
     "Grid": "geo.planes.grid",
+    "HexagonGrid": "geo.maps.cells",
     "LEVELS": "geo.locations.levels",
     "LipschitzLaplace": "geo.metrics.lipschitz",
     "LocalProjection": "geo.planes.projection",
     "Location": "geo.locations.planar_laplace",
+    "MapCell": "geo.maps.result",
+    "MapQuestion": "geo.maps.noisy_map",
     "MetricAccount": "geo.locations.account",
     "MetricDP": "privacy.promises",
     "MetricExponential": "geo.metrics.exponential",
     "MetricMechanism": "geo.locations.account",
+    "NoisyMap": "geo.maps.result",
     "OptimalRemap": "geo.locations.remap",
     "PlanarLaplace": "geo.locations.planar_laplace",
     "PointMetric": "geo.metrics.finite",
     "PredictiveTrace": "geo.locations.traces",
     "PrivacyLevel": "geo.locations.levels",
+    "Quadtree": "geo.maps.quadtree",
+    "RegionCells": "geo.maps.regions",
+    "Regions": "geo.maps.regions",
     "RoadGraph": "geo.roads.graph",
     "RoadMatching": "geo.roads.matching",
     "SegmentTraffic": "geo.traffic.result",
@@ -50,27 +64,40 @@ _HOMES = {
     "Traffic": "geo.traffic.result",
     "TrafficQuestion": "geo.traffic.question",
     "WordMetric": "geo.metrics.words",
+    "finest_grid": "geo.maps.noisy_map",
+    "h3_cells": "geo.maps.regions",
+    "map_page": "geo.maps.page",
+    "noisy_map": "geo.maps.noisy_map",
     "noisy_traffic": "geo.traffic.question",
     "open_traffic": "geo.traffic.question",
     "passages": "geo.roads.passages",
+    "region_cells": "geo.maps.regions",
 }
 
 __all__ = [
     "LEVELS",
+    "DegreeGrid",
     "FiniteMetric",
     "Grid",
+    "HexagonGrid",
     "LipschitzLaplace",
     "LocalProjection",
     "Location",
+    "MapCell",
+    "MapQuestion",
     "MetricAccount",
     "MetricDP",
     "MetricExponential",
     "MetricMechanism",
+    "NoisyMap",
     "OptimalRemap",
     "PlanarLaplace",
     "PointMetric",
     "PredictiveTrace",
     "PrivacyLevel",
+    "Quadtree",
+    "RegionCells",
+    "Regions",
     "RoadGraph",
     "RoadMatching",
     "SegmentTraffic",
@@ -79,9 +106,14 @@ __all__ = [
     "Traffic",
     "TrafficQuestion",
     "WordMetric",
+    "finest_grid",
+    "h3_cells",
+    "map_page",
+    "noisy_map",
     "noisy_traffic",
     "open_traffic",
     "passages",
+    "region_cells",
 ]
 
 

@@ -9,6 +9,7 @@ from sfumato.plots.audits import lower_bounds, outputs_of_both, p_values, words_
 from sfumato.plots.budgets import burn_down, composition, group_privacy, survey_tradeoff
 from sfumato.plots.local import detection_curve, device_costs, fractions_found, variances_over_epsilon
 from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
+from sfumato.plots.maps import colored_cells
 from sfumato.plots.measured import Measured, one_number, small_multiples
 from sfumato.plots.panels import save
 from sfumato.plots.releases import bars, histogram
@@ -18,6 +19,7 @@ __all__ = [
     "Measured",
     "bars",
     "burn_down",
+    "colored_cells",
     "composition",
     "detection_curve",
     "device_costs",

@@ -45,6 +45,11 @@ class DoublesContract:
         both = [Call(function_, (X, Y)) for function_ in OF_TWO]
         both += [Call(second, (Call(first, (X, Y)), Y)) for first, second in CHAINED]
         both += [Compare(Comparison.LESS, X, Call(Function.MULTIPLY, (X, Y)))]
+        both += [
+            Call(Function.TO_INTEGER, (one,))
+            for function_ in (Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE)
+            for one in (Call(function_, (X, Y)), Call(Function.FLOOR, (Call(function_, (X, Y)),)))
+        ]
         data = pa.table({"c2": [x for x, _ in pairs], "c3": [y for _, y in pairs]})
         terms = [lower_expression(one, TERMS).settled for one in both]
         for expression, values in zip(both, values_of(terms, data), strict=True):

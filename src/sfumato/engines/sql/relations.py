@@ -118,7 +118,7 @@ def lower_relation(relation: Relation, catalogue: Catalogue, *, salt: str, sampl
             inner = lower_relation(child, catalogue, salt=salt, sampling=sampling)
             query, pending = select([], inner.query, where=[inner.value(condition)]), inner.pending
         case Select(child, columns):
-            inner = rows(child)
+            inner = lower_relation(child, catalogue, salt=salt, sampling=sampling)
             values = [aliased(inner.value(value), f"c{place}") for place, (_, value) in enumerate(columns)]
             query = select([*inner.unit, *values], inner.query)
         case Distinct(child):

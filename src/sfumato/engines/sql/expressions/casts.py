@@ -173,12 +173,19 @@ def _as_integer(value: Sql, storage: str) -> Sql:
         return case([(value, whole(1)), (negated(value), whole(0))])
     if is_whole(storage):
         return value if storage == "BIGINT" else function("whole_of_wide", value)
-    half_up = operation(exp.Add, _as_double(value, storage), double(0.5))
-    rounded = function("whole_of_double", function("FLOOR", half_up))
+    rounded = whole_of_double(_as_double(value, storage))
     if storage != "VARCHAR":
         return rounded
     stored = stripped(value)
     return case([(_matches(stored, WHOLE_PATTERN), function("whole_of_text", stored))], rounded)
+
+
+def whole_of_double(value: Sql) -> Sql:
+    """The nearest 64-bit integer of a double, half up; NULL of one beyond them, infinite or no number.
+
+    So what stands for NULL, which is beyond the range or none, needs no test of its own.
+    """
+    return function("whole_of_double", function("FLOOR", operation(exp.Add, value, double(0.5))))
 
 
 def _nearest_whole(value: Sql, storage: str) -> Sql:

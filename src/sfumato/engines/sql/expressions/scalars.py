@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from sfumato.engines.sql.expressions import dates, texts
 from sfumato.engines.sql.expressions.arithmetic import ARITHMETIC, Lowering, power, rounded
-from sfumato.engines.sql.expressions.casts import as_kind
+from sfumato.engines.sql.expressions.casts import as_kind, whole_of_double
 from sfumato.engines.sql.expressions.kinds import Term, storage
 from sfumato.engines.sql.expressions.terms import (
     Sql,
@@ -166,7 +166,11 @@ def _called(function: Function, arguments: Sequence[Expression], columns: Mappin
 def _converted_to(kind: Kind) -> Lowering:
     def lower(terms: Sequence[Term]) -> Term:
         value = terms[0]
-        return value if value.kind is kind else Term(sql=as_kind(value.settled, storage(value), kind), kind=kind)
+        if value.kind is kind:
+            return value
+        if value.kind is Kind.FLOAT and kind is Kind.INTEGER:
+            return Term(sql=whole_of_double(value.sql), kind=kind)
+        return Term(sql=as_kind(value.settled, storage(value), kind), kind=kind)
 
     return lower
 
