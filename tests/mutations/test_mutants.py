@@ -33,6 +33,7 @@ from tests.mutations import (
     local_reports,
     maps,
     mechanisms,
+    monitors,
     narrowing,
     noise,
     operations,
@@ -55,9 +56,9 @@ from tests.sizes import FULL_SIZE
 
 MODULES = (
     accounting, audit, audited, browsers, canaries, clients, counters, engines, engines_by_hash, engines_elsewhere,
-    engines_in_sql, house, learning, ledgers, local, local_counts, local_reports, maps, mechanisms, narrowing, noise,
-    operations, parties, places, plans, server, server_gateway, server_pages, server_sign_in, server_work, sessions,
-    streams, streams_sources, traffic, wire,
+    engines_in_sql, house, learning, ledgers, local, local_counts, local_reports, maps, mechanisms, monitors,
+    narrowing, noise, operations, parties, places, plans, server, server_gateway, server_pages, server_sign_in,
+    server_work, sessions, streams, streams_sources, traffic, wire,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"

@@ -91,7 +91,7 @@ LOOK, SAVE, LATER = ("look",), ("save",), ("save", "restore")
 
 @pytest.mark.parametrize(
     ("horizon", "more"),
-    [(1, ()), (2, (LOOK,)), (5, (LOOK,)), (1, (LOOK, SAVE, LATER)), (2, (LOOK, SAVE)), (3, (LOOK, LATER))],
+    [(1, ()), (2, (LOOK,)), (4, (LOOK,)), (1, (LOOK, SAVE, LATER)), (2, (LOOK, SAVE)), (3, (LOOK, LATER))],
     ids=lambda value: str(value) if isinstance(value, int) else "-".join("".join(step) for step in value) or "nothing",
 )
 def test_one_event_costs_epsilon_whatever_is_seen(horizon, more, monkeypatch):
@@ -139,7 +139,7 @@ def test_without_noise_the_counts_are_the_running_sums(monkeypatch):
 @pytest.mark.parametrize(("copies", "tick"), [(0, 1), (0, 7), (1, 6)])
 def test_counts_err_as_is_said(copies, tick):
     mechanism = PanPrivateCounter(horizon=8, epsilon=1, saved_copies=copies)
-    runs, errors = 800, []
+    runs, errors = 400, []
     for _ in range(runs):
         running = mechanism.start()
         for at in range(tick):
@@ -150,8 +150,8 @@ def test_counts_err_as_is_said(copies, tick):
         errors.append(count - 5 * tick)
     stddev = mechanism.stddev(tick)
     assert abs(np.mean(errors)) <= norm.isf(ALPHA / 2) * stddev / runs**0.5
-    assert np.std(errors) == pytest.approx(stddev, rel=0.3)  # more than 5 standard errors
-    assert np.mean(np.abs(errors) <= mechanism.half_width(tick, "0.9")) >= 0.87
+    assert np.std(errors) == pytest.approx(stddev, rel=0.4)  # more than 5 standard errors
+    assert np.mean(np.abs(errors) <= mechanism.half_width(tick, "0.9")) >= 0.8
 
 
 def test_the_count_of_a_tick_is_made_of_as_many_noises_as_is_said(monkeypatch):
@@ -169,14 +169,14 @@ def test_a_crossing_is_as_near_the_threshold_as_is_said():
     alpha = mechanism.crossing_accuracy("0.9")
     assert alpha > mechanism.half_width(7, "0.9")
     near = 0
-    for _ in range(150):
+    for _ in range(80):
         running = mechanism.start()
         for _ in range(15):
             running.add(100)
             running.tick()
         crossed = running.crossed_at
         near += crossed is not None and 100 * crossed >= 1_000 - alpha and 100 * (crossed - 1) < 1_000 + alpha
-    assert near >= 135 - 26  # 7 standard errors
+    assert near >= 72 - 20  # 7 standard errors
 
 
 def test_the_scale_follows_from_levels_and_events():

@@ -96,7 +96,7 @@ def test_no_two_streams_of_one_item_are_told_apart_by_more_than_epsilon(copies, 
         by_arrivals = {
             arrivals: distribution(monkeypatch, mechanism, steps, arrivals)
             for arrivals in product(((), (0,)), repeat=len(steps) + 1)
-            if arrivals.count((0,)) in {0, 1, len(arrivals)}
+            if arrivals.count((0,)) in {0, len(arrivals)} or (len(steps) < 4 and arrivals.count((0,)) == 1)
         }
         never = by_arrivals[((),) * (len(steps) + 1)]
         for arrivals in by_arrivals.values():
@@ -177,20 +177,20 @@ def outcomes(mechanism, visited, runs, *, restored=False):
 @pytest.mark.parametrize(("restored", "sample"), [(False, 100), (False, 40), (True, 100)])
 def test_the_density_is_unbiased_and_errs_as_is_said(restored, sample):
     mechanism = PanPrivateDensity(universe=100, sample=sample, epsilon=4, saved_copies=int(restored))
-    runs = 2000
+    runs = 500
     values, stddev = (
         outcomes(mechanism, 30, runs, restored=restored),
         mechanism.stddev("0.3", restores=int(restored)),
     )
     assert abs(values.mean() - 0.3) <= norm.isf(ALPHA / 2) * stddev / runs**0.5
-    assert values.std() == pytest.approx(stddev, rel=0.12)  # more than 6 standard errors
-    assert np.mean(abs(values - 0.3) <= mechanism.half_width("0.9", restores=int(restored))) >= 0.87
+    assert values.std() == pytest.approx(stddev, rel=0.25)  # more than 7 standard errors
+    assert np.mean(abs(values - 0.3) <= mechanism.half_width("0.9", restores=int(restored))) >= 0.83
 
 
 @pytest.mark.statistical
 def test_every_item_is_as_likely_in_the_sample():
     mechanism = PanPrivateDensity(universe=6, sample=2, epsilon=1)
-    pairs = [tuple(mechanism.start()._members.tolist()) for _ in range(3000)]
+    pairs = [tuple(mechanism.start()._members.tolist()) for _ in range(800)]
     assert all(first < second for first, second in pairs)
     counts = [pairs.count((i, j)) for j in range(6) for i in range(j)]
     assert chisquare(counts).pvalue >= ALPHA

@@ -104,3 +104,31 @@ def test_a_session_does_not_reply_in_another_process(monkeypatch):
 def test_answers_may_be_made_in_the_light_of_the_session():
     session = SparseVector(epsilon=1, cutoff=5, linf_sensitivity=1).start(threshold=10**9)
     assert session.each_above(-session.remaining for _ in range(3)) == (False,) * 3
+
+
+def test_a_restored_session_goes_on_with_the_threshold_and_the_replies_that_remain():
+    mechanism = SparseVector(epsilon=1, cutoff=3, linf_sensitivity=1)
+    session = mechanism.start(threshold=10**9)
+    session.above(2 * 10**9)
+    restored = mechanism.restored(session.saved())
+    assert restored.saved() == session.saved()
+    assert restored.remaining == 2
+    assert restored.each_above([0, 2 * 10**9, 2 * 10**9, 0]) == (False, True, True)
+    assert mechanism.restored(restored.saved()).halted
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        None,
+        7,
+        {},
+        {"noisy_threshold": 1},
+        {"noisy_threshold": "1", "remaining": 1},
+        {"noisy_threshold": 1, "remaining": 4},
+    ],
+    ids=["nothing", "a number", "no fields", "one field", "text", "too many"],
+)
+def test_what_no_session_saved_is_refused(wrong):
+    with pytest.raises(ParameterError, match="saved"):
+        SparseVector(epsilon=1, cutoff=3, linf_sensitivity=1).restored(wrong)
