@@ -268,7 +268,7 @@ def test_an_audit_does_not_refute_the_claim_but_that_of_a_model_with_less_noise(
         def weight(records):
             return fit.release(secret_rows(np.reshape(records, (-1, 2))))["weights"][0][0]
 
-        return audit(weight, [([], [4096, 1])], epsilon="0.5", delta=delta, samples=200).is_refuted
+        return audit(weight, [([], [4096, 1])], epsilon="0.5", delta=delta, samples=100).is_refuted
 
     assert not refuted(fitted("0.5"))
     assert refuted(fitted(60))

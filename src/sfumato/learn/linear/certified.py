@@ -106,16 +106,19 @@ class Objective:
 
     def hessian(self, weights: Matrix) -> Matrix:
         """∇²J as a square matrix, features fastest; it guides the search, and no bound depends on it."""
-        shares = probabilities(self.rows @ weights / UNIT)
         size, outputs = weights.shape
-        found = np.empty((outputs * size, outputs * size))
-        for first in range(outputs):
-            for second in range(first + 1):
-                weight = shares[:, first] * ((first == second) - shares[:, second])
-                block = (self.rows * weight[:, None]).T @ self.rows / UNIT**2
-                across, down = slice(first * size, (first + 1) * size), slice(second * size, (second + 1) * size)
-                found[across, down] = block
-                found[down, across] = block.T
+        found = np.zeros((outputs * size, outputs * size))
+        for start in range(0, len(self.rows), _BLOCK):
+            block = self.rows[start : start + _BLOCK]
+            shares = probabilities(block @ weights / UNIT)
+            for first in range(outputs):
+                for second in range(first + 1):
+                    weight = shares[:, first] * ((first == second) - shares[:, second]) / UNIT**2
+                    part = (block * weight[:, None]).T @ block
+                    across, down = slice(first * size, (first + 1) * size), slice(second * size, (second + 1) * size)
+                    found[across, down] += part
+                    if first != second:
+                        found[down, across] += part.T
         found[np.diag_indices(outputs * size)] += self.strength
         return found
 
