@@ -90,12 +90,12 @@ def test_a_way_leads_from_crossing_to_crossing(cross):
     assert cross.way(2, 2) == ()
 
 
-def test_of_two_segments_between_the_same_crossings_ways_take_the_shorter():
-    roads = RoadGraph.from_geojson(
-        collection(line((0, 0), (50, 90), (100, 0), segment=1), line((0, 0), (100, 0), segment=2))
-    )
-    assert [roads.segments[at] for at in roads.way(0, 1)] == [2]
-    assert roads.between[0, 1] == pytest.approx(roads.lengths[1])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=str)
+def test_of_two_segments_between_the_same_crossings_ways_take_the_shorter(order):
+    both = line((0, 0), (50, 90), (100, 0), segment="long"), line((0, 0), (100, 0), segment="short")
+    roads = RoadGraph.from_geojson(collection(*(both[at] for at in order)))
+    assert [roads.segments[at] for at in roads.way(0, 1)] == ["short"]
+    assert roads.between[0, 1] == pytest.approx(roads.lengths.min())
 
 
 def test_roads_that_cross_without_an_end_do_not_meet():
