@@ -71,6 +71,17 @@ def test_a_picture_is_saved(found, tmp_path):
     assert found.save(tmp_path / "seven.png", hour=7).stat().st_size > 1_000
 
 
+def test_a_page_has_the_shown_numbers_and_the_guarantee(found, tmp_path):
+    path = found.save(tmp_path / "seven.html", hour=7, title="Seven <o'clock>")
+    page = path.read_text(encoding="utf-8")
+    assert page == found.to_html(7, title="Seven <o'clock>")
+    assert "Seven &lt;o&#x27;clock&gt;" in page
+    assert found.guarantee in page
+    assert page.count('"n": 9, "n_low": 9') == 1
+    assert page.count('"n": null') == 2
+    assert "Traffic from 8:00 to 9:00" in found.to_html(8)
+
+
 def test_an_hour_is_saved_as_geojson(found, tmp_path):
     path = found.save(tmp_path / "new" / "seven.geojson", hour=7)
     assert json.loads(path.read_text(encoding="utf-8")) == found.to_geojson(7)

@@ -1,4 +1,4 @@
-"""Released traffic: segments with noisy counts and speeds by hour, as GeoJSON and as a picture."""
+"""Released traffic: segments with noisy counts and speeds by hour, as GeoJSON, as a picture and as a page."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sfumato.errors import ParameterError
+from sfumato.geo.maps.page import map_page
 from sfumato.geo.roads.graph import RoadGraph, SegmentId
 from sfumato.numeric.arguments import path_of, whole
 from sfumato.plots.panels import save
@@ -134,17 +135,37 @@ class Traffic:
             title=title or f"Traffic from {hour}:00 to {hour + 1}:00", caption=self.guarantee,
         )  # fmt: skip
 
+    def to_html(self, hour: int, *, title: str = "") -> str:
+        """An interactive page of one hour that needs no network.
+
+        Args:
+            hour: The hour of the day.
+            title: The heading; default: the hour.
+
+        Raises:
+            ParameterError: It is none of the hours that were asked about.
+        """
+        heading = title or f"Traffic from {hour}:00 to {hour + 1}:00"
+        return map_page(
+            self.to_geojson(hour), _STATISTICS, title=heading, about=self.guarantee, query=self.receipt.question
+        )  # fmt: skip
+
     def save(self, path: str | PathLike[str], *, hour: int, title: str = "") -> Path:
-        """Write one hour; the ending of the path says how: .geojson, or .png, .svg, .pdf for a picture.
+        """Write one hour; the ending of the path says how: .geojson, .html, or .png, .svg, .pdf for a picture.
 
         Raises:
             ParameterError: It is none of the hours that were asked about, or another ending.
         """
         target = path_of(path, "path")
-        if target.suffix.lower() != ".geojson":
-            return save(self.plot(hour, title=title), target)
+        match target.suffix.lower():
+            case ".geojson":
+                written = dumps(self.to_geojson(hour), ensure_ascii=False)
+            case ".html":
+                written = self.to_html(hour, title=title)
+            case _:
+                return save(self.plot(hour, title=title), target)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(dumps(self.to_geojson(hour), ensure_ascii=False), encoding="utf-8")
+        target.write_text(written, encoding="utf-8")
         return target
 
     def __repr__(self) -> str:
