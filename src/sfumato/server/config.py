@@ -111,8 +111,8 @@ class CollectionEntry(_Entry):
     origins: list[str] = []
 
 
-class CounterEntry(_Entry):
-    """`[counters.visits]`: the file that a counter publishes; everybody who signs in may see it if it is public."""
+class PublishedEntry(_Entry):
+    """`[counters.visits]` or `[maps.trips]`: a file of what was released; if public, all who sign in may see it."""
 
     releases: str
     public: bool = False
@@ -169,7 +169,8 @@ class CuratorEntry(_Entry):
     work: WorkEntry = WorkEntry()
     datasets: dict[str, DatasetEntry] = {}
     collections: dict[str, CollectionEntry] = {}
-    counters: dict[str, CounterEntry] = {}
+    counters: dict[str, PublishedEntry] = {}
+    maps: dict[str, PublishedEntry] = {}
 
 
 class Dataset:
@@ -276,12 +277,8 @@ class Curator:
             _check_name("datasets", name)
         self.datasets = {name: Dataset(name, own, folder) for name, own in entry.datasets.items()}
         self.collections = {name: Collection.declared(name, own, folder) for name, own in entry.collections.items()}
-        for name in entry.counters:
-            _check_name("counters", name)
-        self.counters = {
-            name: own.model_copy(update={"releases": str(folder / own.releases)})
-            for name, own in entry.counters.items()
-        }
+        self.counters = _published("counters", entry.counters, folder)
+        self.maps = _published("maps", entry.maps, folder)
         self.public_url = None if entry.public_url is None else public_url(entry.public_url)
         self.providers = declared_providers(entry.providers, folder, self.datasets, self.public_url)
         if self.tls is None and not self.insecure and not self.is_loopback:
@@ -368,6 +365,13 @@ def load_curator(path: str | os.PathLike[str]) -> Curator:
         first = error.errors(include_url=False)[0]
         raise PolicyError(".".join(map(str, first["loc"])) or "the top", first["msg"]) from None
     return Curator(entry, file.parent.absolute())
+
+
+def _published(room: str, entries: dict[str, PublishedEntry], folder: Path) -> dict[str, PublishedEntry]:
+    """Entries with the paths of their files."""
+    for name in entries:
+        _check_name(room, name)
+    return {name: one.model_copy(update={"releases": str(folder / one.releases)}) for name, one in entries.items()}
 
 
 def _check_name(kind: str, name: str) -> None:

@@ -17,6 +17,7 @@ from sfumato.server.dashboard.pages import (
     home,
     learning,
     logs,
+    maps,
     providers,
     registering,
     results,
@@ -58,7 +59,7 @@ async def favicon(request: Request) -> Response:
 
 ROUTERS: Final = (
     _files, signing_in.router, providers.router, home.router, budgets.router, console.router, results.router,
-    logs.router, admin.router, learning.router, registering.router, collections.router, counters.router,
+    logs.router, admin.router, learning.router, registering.router, collections.router, counters.router, maps.router,
 )  # fmt: skip
 """All pages."""
 

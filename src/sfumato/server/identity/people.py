@@ -75,6 +75,7 @@ class Action(StrEnum):
     SEND_REPORTS = "send_reports"
     READ_ESTIMATES = "read_estimates"
     READ_COUNTERS = "read_counters"
+    READ_MAPS = "read_maps"
     REMOVE_COLLECTION = "remove_collection"
     OVERRUN = "overrun"
 
@@ -130,9 +131,10 @@ RIGHTS: Final[Mapping[Action, Right]] = MappingProxyType(
         Action.SEND_REPORTS: Right(KeyScope.REPORT, is_for_all=True),
         Action.READ_ESTIMATES: Right(KeyScope.READ, is_for_all=True),
         Action.READ_COUNTERS: Right(KeyScope.READ, is_for_all=True),
+        Action.READ_MAPS: Right(KeyScope.READ, is_for_all=True),
     }
 )
-"""Who may do what. Nobody may do what is not in it; estimates and counters have readers, whom `curator.toml` names."""
+"""Who may do what. Nobody may do what is not in it; estimates, counters and maps have readers, whom `curator.toml` names."""
 
 _ANSWERS: Final = frozenset({Action.ASK, Action.READ_OWN_RELEASES})
 """What shows answers: owners, who can make themselves analysts on anybody's account, may not unless they may ask."""

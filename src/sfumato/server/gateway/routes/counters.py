@@ -4,12 +4,13 @@ Nothing here is charged or computed of data: a counter was charged for all its s
 of a step before it is in the file.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
 
 from sfumato.errors import ForbiddenError, NotFoundError, ParameterError, UnavailableError
-from sfumato.server.config import CounterEntry
+from sfumato.server.config import PublishedEntry
 from sfumato.server.gateway.access import Anybody, Caller, Guarded
 from sfumato.server.identity.people import Action
 from sfumato.streams.counting.published import Published, read_published
@@ -23,7 +24,7 @@ router = APIRouter(prefix="/v1/counters", tags=["counters"], route_class=Guarded
 def counters(who: Anybody) -> list[dict[str, Any]]:
     """The counters of this server, and which of them one may read."""
     with who.doing(Action.READ_COUNTERS):
-        return [{"name": name, "may_read": _may_read(who, each)} for name, each in who.gateway.curator.counters.items()]
+        return [{"name": name, "may_read": may_read(who, each)} for name, each in who.gateway.curator.counters.items()]
 
 
 @router.get("/{counter}")
@@ -64,16 +65,30 @@ def published(who: Caller, name: str, *, after: int | None = None, most: int) ->
         ForbiddenError: It has other readers.
         UnavailableError: It has published nothing yet, or its file cannot be read.
     """
-    found = who.gateway.curator.counters.get(name)
-    if found is None:
-        raise NotFoundError("counter", name)
-    if not _may_read(who, found):
-        raise ForbiddenError(str(Action.READ_COUNTERS), "ask operators to name you among its readers")
+    found = readable(who, who.gateway.curator.counters, name, Action.READ_COUNTERS, thing="counter")
     try:
         return read_published(found.releases, after=after, most=most)
     except ParameterError:
         raise UnavailableError from None
 
 
-def _may_read(who: Caller, counter: CounterEntry) -> bool:
-    return counter.public or who.principal.name in counter.readers
+def readable(
+    who: Caller, entries: Mapping[str, PublishedEntry], name: str, action: Action, *, thing: str
+) -> PublishedEntry:
+    """The entry of a name, for those who may read what it publishes.
+
+    Raises:
+        NotFoundError: There is none.
+        ForbiddenError: It has other readers.
+    """
+    found = entries.get(name)
+    if found is None:
+        raise NotFoundError(thing, name)
+    if not may_read(who, found):
+        raise ForbiddenError(str(action), "ask operators to name you among its readers")
+    return found
+
+
+def may_read(who: Caller, entry: PublishedEntry) -> bool:
+    """Whether somebody may read what is published."""
+    return entry.public or who.principal.name in entry.readers
