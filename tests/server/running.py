@@ -4,6 +4,7 @@ Its people are made up. Tests that need other limits or another clock open a gat
 own process, on the same ledger, the same database and the same worker.
 """
 
+import json
 import socket
 import tempfile
 import time
@@ -76,6 +77,14 @@ readers = [{readers}]
 [counters.exits]
 releases = "exits.jsonl"
 readers = ["ann"]
+
+[maps.town]
+releases = "town.geojson"
+readers = [{readers}]
+
+[maps.lost]
+releases = "lost.geojson"
+readers = ["ann"]
 """
 
 CLINIC = """\
@@ -138,6 +147,28 @@ PROTOCOLS = {
 }
 """What is collected of devices: to `drinks` people with keys send, to `votes` anybody."""
 
+TOWN = {
+    "type": "FeatureCollection",
+    "features": [
+        {
+            "type": "Feature",
+            "properties": {
+                "cell": f"row 0, column {place}",
+                "n": 40 * place,
+                "n_low": 40 * place - 9,
+                "n_high": 40 * place + 9,
+            },
+            "geometry": {
+                "type": "Polygon",
+                "coordinates": [[[place, 50], [place + 1, 50], [place + 1, 51], [place, 51], [place, 50]]],
+            },
+        }
+        for place in range(4)
+    ],
+    "sfumato": {"guarantee": "ε 1 for one person", "query": "SELECT <b>", "statistics": ["n"], "confidence": 0.95},
+}
+"""A map as an owner saves it."""
+
 ACCOUNTS = sorted({grant.account for grants in GRANTS.values() for grant in grants if grant.account})
 COUNT = "SELECT sex, COUNT(*) AS n FROM clinic GROUP BY sex"
 
@@ -166,6 +197,7 @@ def write_files(folder, *, quantum=0, limits=""):
         entries.add_many(count=9_000)
         entries.tick(33)
         entries.publish(folder / "entries.jsonl")
+    (folder / "town.geojson").write_text(json.dumps(TOWN), "utf-8")
     config = folder / "curator.toml"
     config.write_text(CURATOR.format(quantum=quantum, limits=limits, readers=readers), "utf-8")
     return config

@@ -237,7 +237,7 @@ def test_pages_fit_a_phone_in_german(screen, scheme):
         "home": "/", "console": "/datasets/clinic/query", "dataset": "/datasets/visits", "learn": "/learn",
         "log": "/log", "budgets": "/datasets/clinic/budgets", "keys": "/keys", "answers": "/releases",
         "collections": "/collections", "collection": "/collections/drinks",
-        "counter": "/counters/entries",
+        "counter": "/counters/entries", "map": "/maps/town",
     }.items():  # fmt: skip
         ann.go(path)
         ann.looked_at(f"{name}_phone_{scheme}")
@@ -292,6 +292,19 @@ def test_the_page_of_a_counter_goes_on_while_the_counter_does(screen, beside, tm
     counter.tick()
     page.wait_for_selector("text=Steps so far: 121 of 400.", timeout=20_000)
     page.wait_for_selector("#counted .chart canvas")
+
+
+def test_a_released_map_is_drawn_in_a_frame(screen):
+    ann = screen("ann")
+    page = ann.page
+    ann.go("/")
+    page.click("nav >> text=Maps")
+    ann.looked_at("maps")
+    page.click("main >> text=town")
+    frame = page.frame_locator("iframe.map")
+    expect(frame.locator("#cells li").first).to_contain_text("column 3")
+    expect(frame.locator("path.leaflet-interactive").first).to_be_visible()
+    ann.looked_at("map")
 
 
 def test_everything_can_be_read_and_sent_without_scripts(screen):

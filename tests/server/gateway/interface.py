@@ -64,6 +64,8 @@ MATRIX = {
     ("GET", "/v1/counters"): (Action.READ_COUNTERS, None),
     ("GET", "/v1/counters/{counter}"): (Action.READ_COUNTERS, None),
     ("GET", "/v1/counters/{counter}/releases"): (Action.READ_COUNTERS, None),
+    ("GET", "/v1/maps"): (Action.READ_MAPS, None),
+    ("GET", "/v1/maps/{map}"): (Action.READ_MAPS, None),
 }  # fmt: skip
 """What each route is, and a body for it."""
 
@@ -77,7 +79,7 @@ HIDDEN = {"{approval}", "{question}", "{release}", "{key}"}
 def address(path):
     values = {
         "dataset": DATASET, "path": "opened", "approval": "none", "question": "none", "release": "none", "key": "none",
-        "name": "added", "collection": "drinks", "counter": "entries",
+        "name": "added", "collection": "drinks", "counter": "entries", "map": "town",
     }  # fmt: skip
     found = path.removeprefix("/v1").format(**values)
     return found + {"/releases": f"?dataset={DATASET}"}.get(found, "?role=auditor" if "/grants/" in found else "")

@@ -134,7 +134,7 @@ RIGHTS: Final[Mapping[Action, Right]] = MappingProxyType(
         Action.READ_MAPS: Right(KeyScope.READ, is_for_all=True),
     }
 )
-"""Who may do what. Nobody may do what is not in it; estimates, counters and maps have readers, whom `curator.toml` names."""
+"""Who may do what. Nobody may do what is not in it; what is published has readers, whom `curator.toml` names."""
 
 _ANSWERS: Final = frozenset({Action.ASK, Action.READ_OWN_RELEASES})
 """What shows answers: owners, who can make themselves analysts on anybody's account, may not unless they may ask."""
