@@ -209,8 +209,8 @@ MUTANTS = (
         edits=(
             (
                 "streams/counting/counter.py",
-                "            return self._released(first, released)",
-                "            return self._released(first, released[: 1 if self._plan.measure.numbers else 0])",
+                "shown = self._released(first, released)",
+                "shown = self._released(first, released[: 1 if self._plan.measure.numbers else 0])",
             ),
         ),
         tests=(f"{_COUNTER}::test_each_step_is_released_with_events_or_without",),

@@ -9,7 +9,8 @@ from sfumato.server.identity.people import RIGHTS, Action, Directory, Grant, Key
 
 WORDS = {
     "nobody": "sign_in overrun remove_collection",
-    "everybody": "read_self sign_out manage_own_keys read_collections send_reports read_estimates read_counters read_maps",
+    "everybody": "read_self sign_out manage_own_keys read_collections send_reports read_estimates "
+    "read_counters read_maps",
     "any role": "read_schema",
     "analyst": "read_relations estimate ask read_own_releases read_own_account",
     "owner": (

@@ -77,7 +77,8 @@ def metrics(who: Anybody) -> Response:
 
 ROUTERS: Final = (
     operations, guarded_operations, datasets.router, asking.router, asking.questions_router, accounts.router,
-    accounts.approvals_router, releases.router, people.router, collections.router, collections.door, counters.router, maps.router,
+    accounts.approvals_router, releases.router, people.router, collections.router, collections.door,
+    counters.router, maps.router,
 )  # fmt: skip
 """All routes; docs/reference/rest.md lists them."""
 

@@ -62,7 +62,7 @@ class PublishedStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
+class PublishedSteps:
     """Some steps of a public file, and what all of it says.
 
     Attributes:
@@ -137,7 +137,7 @@ def steps_of(releases: "CounterReleases", clock: PublicClock | None) -> list[Pub
     ]
 
 
-def read_published(path: str | PathLike[str], *, after: int | None = None, most: int = 1_000) -> Published:
+def read_published(path: str | PathLike[str], *, after: int | None = None, most: int = 1_000) -> PublishedSteps:
     """Read a part of the public file of a counter, also while the counter goes on.
 
     Args:
@@ -156,7 +156,7 @@ def read_published(path: str | PathLike[str], *, after: int | None = None, most:
             begin = max(last - most, 0) if after is None else whole(after, "after")
             lines = _lines_after(file, begin, most)
         labels = header["labels"]
-        return Published(
+        return PublishedSteps(
             account=header["account"], horizon=header["horizon"], labels=None if labels is None else tuple(labels),
             clock=dict(header["clock"]), receipt=receipt_from_dict(header["receipt"]), last_step=last,
             steps=tuple(

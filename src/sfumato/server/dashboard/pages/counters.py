@@ -9,7 +9,7 @@ from sfumato.errors import UnavailableError
 from sfumato.privacy.codec import encode_guarantee
 from sfumato.server.dashboard.visits import Here, Page
 from sfumato.server.gateway.routes import counters
-from sfumato.streams.counting.published import Published
+from sfumato.streams.counting.published import PublishedSteps
 
 router = APIRouter(route_class=Page, include_in_schema=False)
 
@@ -41,7 +41,7 @@ def one(counter: str, visit: Here, label: str = "", still: str = "") -> Response
     return visit.page("counter.html", **shown)
 
 
-def band(found: Published, place: int = 0) -> dict[str, Any] | None:
+def band(found: PublishedSteps, place: int = 0) -> dict[str, Any] | None:
     """What the chart shows: for each step the end of its period or its number, the sum, and the ends of its interval.
 
     None where there are fewer than two steps, which are no line.
@@ -55,7 +55,7 @@ def band(found: Published, place: int = 0) -> dict[str, Any] | None:
     return {"kind": "band", "is_time": bool(found.steps[0].end), "points": points}
 
 
-def rows(found: Published, place: int = 0) -> list[dict[str, Any]]:
+def rows(found: PublishedSteps, place: int = 0) -> list[dict[str, Any]]:
     """The last steps, the latest first; sums have as many decimals as their error is known to."""
     last = found.steps[: -_MOST_ROWS - 1 : -1]
     return [

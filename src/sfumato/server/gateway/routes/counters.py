@@ -13,7 +13,7 @@ from sfumato.errors import ForbiddenError, NotFoundError, ParameterError, Unavai
 from sfumato.server.config import PublishedEntry
 from sfumato.server.gateway.access import Anybody, Caller, Guarded
 from sfumato.server.identity.people import Action
-from sfumato.streams.counting.published import Published, read_published
+from sfumato.streams.counting.published import PublishedSteps, read_published
 
 _MOST: Final = 10_000
 
@@ -57,7 +57,7 @@ def steps(
         }  # fmt: skip
 
 
-def published(who: Caller, name: str, *, after: int | None = None, most: int) -> Published:
+def published(who: Caller, name: str, *, after: int | None = None, most: int) -> PublishedSteps:
     """Some steps of a counter, for those who may read it.
 
     Raises:
