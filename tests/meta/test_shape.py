@@ -27,6 +27,8 @@ SMALL = {
     "query/model/kinds.py": "kinds of values, below all other files of queries, which 59 files import",
     "server/work/preloaded.py": "runs when it is imported, which only the server of forks does",
     "server/dashboard/pages/learning.py": "pages of one subject; their texts are in the catalog",
+    "server/dashboard/pages/maps.py": "the same",
+    "server/gateway/routes/maps.py": "routes of one subject",
     "server/identity/migrations/second.py": "one revision a file, as a revision is never edited",
     "server/identity/migrations/third.py": "one revision a file, as a revision is never edited",
     "query/statistics/registry.py": "the list of all statistics, which grows by one line with each",

@@ -102,7 +102,7 @@ def test_the_file_of_another_counter_is_left_alone(rows, file):
 
 
 def test_what_is_no_public_file_is_neither_written_to_nor_read(rows, tmp_path):
-    for place, content in enumerate((b"a letter\n", b"{}\n", b'{"format":2}\n', b"[1]\n")):
+    for place, content in enumerate((b"a letter\n", b"{}\n", b'{"format":2}\n', b"[1]\n", b"a letter", b"\0" * 70_000)):
         other = tmp_path / f"{place}.txt"
         other.write_bytes(content)
         with pytest.raises(ParameterError):
@@ -112,6 +112,29 @@ def test_what_is_no_public_file_is_neither_written_to_nor_read(rows, tmp_path):
         assert other.read_bytes() == content
     with pytest.raises(ParameterError):
         read_published(tmp_path / "none")
+
+
+def test_a_header_that_was_cut_short_is_written_anew(rows, file):
+    visits = counter(rows)
+    visits.publish(file)
+    file.write_bytes(file.read_bytes()[:40])
+    visits.tick()
+    assert numbers(read_published(file)) == [(1, (0,))]
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", "-journal"])
+def test_the_state_of_a_counter_is_no_place_to_publish(tmp_path, ending):
+    with stream(tmp_path, unit=EACH_ROW) as account, counter(account, state=tmp_path / "state") as visits:
+        visits.tick()
+        with pytest.raises(ParameterError, match="state"):
+            visits.publish(tmp_path / f"state{ending}")
+        link = tmp_path / "link"
+        link.symlink_to(tmp_path / f"state{ending}")
+        with pytest.raises(ParameterError, match="state"):
+            visits.publish(link)
+        visits.tick()
+    with stream(tmp_path, unit=EACH_ROW) as account, counter(account, state=tmp_path / "state") as visits:
+        assert len(visits.releases) == 2
 
 
 @pytest.mark.parametrize("keys", [None, tuple(f"shop number {key}" for key in range(40))])

@@ -110,6 +110,7 @@ class Counter:
         self._intake = EventIntake(plan.measure, participation, plan.horizon)
         self._history = History()
         self._position: Json = None
+        self._place = path
         self._public: PublicFile | None = None
         self._clock: PublicClock | None = None
         facts: dict[str, Any] = {"event": plan.event, "charge": plan.charge, "parameters": plan.parameters}
@@ -278,9 +279,12 @@ class Counter:
             clock: The public clock, such as `Ticks`, by which lines say when a step ended.
 
         Raises:
-            ParameterError: The file is of something else.
+            ParameterError: The file is of something else, or its name begins with that of the counter's state.
             StateError: It cannot be written; what was released stays so.
         """
+        target = path_of(path, "path")
+        if self._place is not None and target.resolve().name.startswith(self._place.resolve().name):
+            raise ParameterError("path", str(target), "must be another file than that of the counter's state")
         with self._lock:
             labels = self._plan.measure.labels
             header: dict[str, Json] = {
@@ -288,7 +292,7 @@ class Counter:
                 "labels": None if labels is None else [str(label) for label in labels],
                 "clock": {} if clock is None else dict(clock.document),
             }  # fmt: skip
-            self._public, self._clock = PublicFile(path_of(path, "path"), header), clock
+            self._public, self._clock = PublicFile(target, header), clock
             self._publish(self.releases)
 
     def suspend(self) -> None:

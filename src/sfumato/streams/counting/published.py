@@ -110,12 +110,12 @@ class PublicFile:
         """
         try:
             with self._path.open("a+b") as file:
-                file.truncate(_end_of_lines(file))
-                if file.tell() == 0:
-                    file.write(self._first)
                 file.seek(0)
-                if file.readline(_LONGEST_HEADER) != self._first:
+                if not self._first.startswith(file.read(len(self._first))):  # all of it, or what was cut short
                     raise ParameterError("path", str(self._path), "is of something else; name a new file")
+                file.truncate(_end_of_lines(file))
+                if file.seek(0, SEEK_END) == 0:
+                    file.write(self._first)
                 self.last_step = _last_step(file)
                 new = [asdict(step) for step in steps if step.step > self.last_step]
                 file.write(b"".join(map(_line, new)))
@@ -230,7 +230,3 @@ def _lines_after(file: BinaryIO, step: int, most: int) -> list[dict[str, Any]]:
 
 def _line(content: Mapping[str, Json]) -> bytes:
     return json.dumps(content, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-
-
-def _unwritable(path: Path) -> ParameterError:
-    return ParameterError("path", str(path), "cannot be written; name a file in an existing folder that has room")
