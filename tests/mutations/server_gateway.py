@@ -180,7 +180,12 @@ MUTANTS = (
     ),
     Mutant(
         name="the public file of another counter is written to",
-        edits=(("streams/counting/published.py", "if not self._first.startswith(file.read(len(self._first))):", "if False:"),),
+        edits=(
+            (
+                "streams/counting/published.py", "if not self._first.startswith(file.read(len(self._first))):",
+                "if False:",
+            ),
+        ),
         tests=("tests/streams/counting/test_published.py::test_the_file_of_another_counter_is_left_alone",),
     ),
 )  # fmt: skip
