@@ -157,7 +157,7 @@ MUTANTS = (
         tests=(f"{TESTS}routes/test_collections.py::test_a_hostile_report_is_refused_alone",),
     ),
     seeded(
-        "everybody reads every counter", "routes/counters", "if not _may_read(who, found):", "if False:",
+        "everybody reads every counter", "routes/counters", "if not may_read(who, found):", "if False:",
         "routes/test_counters.py::test_whoever_is_no_reader_sees_nothing",
     ),
     Mutant(

@@ -285,7 +285,8 @@ def test_an_account_that_refills_is_refused_as_the_counter_goes_on_after_its_win
 @pytest.mark.parametrize(
     "position", [float("nan"), object(), "x" * (1 << 17), {1, 2}], ids=["nan", "object", "long", "set"]
 )
-def test_a_position_is_json_and_short(rows, position):
+def test_a_position_is_json_and_short(rows, position, monkeypatch):
+    monkeypatch.setattr("sfumato.streams.counting.counter._LONGEST_POSITION", 1 << 16)
     visits = counter(rows)
     visits.add()
     with pytest.raises(ParameterError, match="position"):
