@@ -195,7 +195,7 @@ MADE_BY_THE_PACKAGE = {
     "sf.geo.SegmentTraffic", "sf.geo.Location", "sf.geo.Stretch", "sf.geo.Traffic", "sf.geo.TrafficQuestion",
     "sf.mechanisms.SparseVectorSession", "sf.mechanisms.StableValue", "sf.mechanisms.SurveyEstimate",
     "sf.mechanisms.TopK", "sf.streams.CounterReleases", "sf.streams.Measure", "sf.mechanisms.Alarm",
-    "sf.mechanisms.AlarmState",
+    "sf.mechanisms.AlarmState", "sf.streams.SelectedReleases",
     "sf.mechanisms.PanPrivateCounterState", "sf.mechanisms.PanPrivateDensityState",
 }  # fmt: skip
 """Classes of what calls give back, and `Policy`, which files and `open` make."""

@@ -40,6 +40,7 @@ from tests.mutations import (
     parties,
     places,
     plans,
+    selected_keys,
     server,
     server_gateway,
     server_pages,
@@ -57,7 +58,8 @@ from tests.sizes import FULL_SIZE
 MODULES = (
     accounting, audit, audited, browsers, canaries, clients, counters, engines, engines_by_hash, engines_elsewhere,
     engines_in_sql, house, learning, ledgers, local, local_counts, local_reports, maps, mechanisms, monitors,
-    narrowing, noise, operations, parties, places, plans, server, server_gateway, server_pages, server_sign_in,
+    narrowing, noise, operations, parties, places, plans, selected_keys, server, server_gateway, server_pages,
+    server_sign_in,
     server_work, sessions, streams, streams_sources, traffic, wire,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from sfumato.streams.counting.counter import Counter
     from sfumato.streams.counting.measures import BinCounts, ClampedSum, EventCount, Measure, VectorTotal
     from sfumato.streams.counting.releases import CounterReleases
+    from sfumato.streams.counting.selected import SelectedReleases
+    from sfumato.streams.counting.selection import SelectedKeys
     from sfumato.streams.keeping.account import StreamSession
     from sfumato.streams.monitoring.monitor import Monitor
     from sfumato.streams.sources.feed import ARRIVAL, Feed
@@ -30,6 +32,8 @@ _HOMES = {
     "Feed": "sources.feed",
     "Measure": "counting.measures",
     "Monitor": "monitoring.monitor",
+    "SelectedKeys": "counting.selection",
+    "SelectedReleases": "counting.selected",
     "SparkSink": "sources.spark",
     "StreamSession": "keeping.account",
     "TableSource": "sources.tables",
@@ -49,6 +53,8 @@ __all__ = [
     "Feed",
     "Measure",
     "Monitor",
+    "SelectedKeys",
+    "SelectedReleases",
     "SparkSink",
     "StreamSession",
     "TableSource",

@@ -124,6 +124,26 @@ def test_shapes_and_the_horizon_are_refused_before_anything_is_drawn():
             mechanism.stddev(step)
 
 
+@EVERY
+def test_numbers_that_come_later_have_the_noise_of_all_ticks_and_the_others_keep_theirs(name):
+    """5% are as above; a number whose noise began at tick 9 would have a half of it, or less."""
+    mechanism = COUNTERS[name]
+    running = mechanism.start(1)
+    running.release_block(STREAM[:9])
+    plain = mechanism.restored(running.saved())
+    running.widen(COPIES)
+    assert (running.step, running.numbers) == (9, COPIES + 1)
+    for one, other in zip(_states(plain), _states(running), strict=True):
+        assert np.array_equal(one, other if one.shape == other.shape else other[..., :1])
+    noise = running.release(np.zeros(COPIES + 1, dtype=np.int64))[1:]
+    assert noise.std() == pytest.approx(mechanism.stddev(10), rel=0.05)
+    assert abs(noise.mean()) < 6 * mechanism.stddev(10) / COPIES**0.5 + 0.01
+
+
+def _states(running):
+    return [*running._noise.state().values(), *running._readout.state().values()]
+
+
 def test_a_running_counter_is_not_copied():
     running = BinaryTree(horizon=4, epsilon=1).start()
     for copied in (copy.copy, copy.deepcopy, pickle.dumps):

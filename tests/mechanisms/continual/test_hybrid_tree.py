@@ -104,3 +104,14 @@ def test_the_real_noise_is_that_of_each_tree(monkeypatch):
     monkeypatch.setattr(tree_noise, "discrete_laplace", draw)
     HybridTree(epsilon=1).start().release_block([0] * 7)
     assert asked == [1, 2, 2, 3, 3, 3, 3]
+
+
+@pytest.mark.parametrize("step", [0, 1, 2, 3, 7, 8, 12])
+def test_a_restored_counter_draws_the_noise_of_its_present_tree(step):
+    mechanism = HybridTree(epsilon=1)
+    running = mechanism.start()
+    running.release_block([0] * step)
+    restored = mechanism.restored(running.saved())
+    assert (
+        restored._noise._tree._noise == running._noise._tree._noise == mechanism.noise_of(max(1, step).bit_length() - 1)
+    )

@@ -36,6 +36,7 @@ LARGEST_HORIZON: Final = 1 << 30
 ROUNDED: Final = 1 / 12
 """The variance of rounding a sum to a whole number, where its noise is finer."""
 
+_BLOCK: Final = 1 << 20  # so many numbers of noise that came before are drawn at once
 _INT64: Final = "<i8"
 _OBJECT: Final = "text"
 
@@ -132,11 +133,11 @@ class ContinualMechanism(ABC):
         try:
             numbers, step = positive_integer(header["numbers"], "numbers"), whole(header["step"], "step")
             noise, readout = self._noise(numbers), Readout(self.sums, numbers)
+            noise.step = step
             noise.restore({name[6:]: array for name, array in arrays.items() if name.startswith("noise.")})
             readout.restore({name[5:]: array for name, array in arrays.items() if name.startswith("read.")})
         except (KeyError, ValueError) as error:
             raise ParameterError("saved", "a damaged state", "must hold all that a counter keeps") from error
-        noise.step = step
         return RunningCounter(self, noise, readout)
 
 
@@ -163,7 +164,7 @@ class RunningNoise(ABC):
 
     @abstractmethod
     def restore(self, arrays: Mapping[str, Integers]) -> None:
-        """Take a `state` over.
+        """Take a `state` over, of the tick that `step` has by then.
 
         Raises:
             KeyError: Something is not there.
@@ -234,6 +235,25 @@ class RunningCounter:
         shape = np.shape(values)
         released = self._released(self._checked(values, ticks=shape[0] if shape else 1))
         return released.reshape(shape) if shape else released
+
+    def widen(self, more: int) -> None:
+        """Take in so many further numbers, as if they had been there from the first tick on, with nothing in them.
+
+        Their noise of earlier ticks is drawn now. Noise never depends on data, so that is the same distribution.
+
+        Raises:
+            ParameterError: The number is no positive integer.
+        """
+        fresh = self.mechanism.start(more)
+        while fresh.step < self.step:
+            ticks = min(max(1, _BLOCK // more), self.step - fresh.step)
+            fresh.release_block(np.zeros((ticks, more), dtype=np.int64))
+        header, arrays = _unpacked(self.saved())
+        beside = _unpacked(fresh.saved())[1]
+        for name in arrays.keys() - {"read.place"}:  # which is the same in all windows
+            arrays[name] = np.concatenate((arrays[name], beside[name]), axis=-1)
+        both = self.mechanism.restored(_packed(header | {"numbers": self.numbers + more}, arrays))
+        self._noise, self._readout = both._noise, both._readout  # noqa: SLF001 # of this class
 
     def saved(self) -> bytes:
         """All that its further releases depend on. It is secret: noise and releases together tell the exact data."""

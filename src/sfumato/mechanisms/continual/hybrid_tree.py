@@ -168,8 +168,9 @@ class HybridNoise(RunningNoise):
         return self._tree.state() | {"inside": np.array([self._tree.step])}
 
     def restore(self, arrays: Mapping[str, Integers]) -> None:
-        """Take a `state` over."""
+        """Take a `state` over; the tree is that of the last tick, with the noise of its own nodes."""
         inside = int(arrays["inside"][0])
+        self._tree = self._of_step(max(1, self.step))
         self._tree.restore(arrays)
         self._tree.step = inside
 

@@ -7,11 +7,13 @@ from threading import RLock
 from types import TracebackType
 from typing import Any, Final, Self
 
+import numpy as np
+
 from sfumato.errors import ParameterError, StateError
 from sfumato.mechanisms.continual.base import ContinualMechanism
 from sfumato.mechanisms.continual.participation import Participation
 from sfumato.mechanisms.continual.sums import Sums
-from sfumato.noise.uniform.integers import Integers
+from sfumato.noise.uniform.integers import Integers, narrow
 from sfumato.numeric.arguments import path_of, whole
 from sfumato.numeric.rationals import Number, flag
 from sfumato.privacy.codec import Json
@@ -23,6 +25,8 @@ from sfumato.streams.counting.plan import Maker, plan_counter
 from sfumato.streams.counting.published import PublicClock, PublicFile, steps_of
 from sfumato.streams.counting.records import History, packed, packed_row, unpacked, unpacked_row
 from sfumato.streams.counting.releases import CounterReleases
+from sfumato.streams.counting.selected import SelectedReleases
+from sfumato.streams.counting.selection import CounterKeys
 from sfumato.streams.keeping.account import StreamAccount, payer_of
 from sfumato.streams.keeping.state import DurableState, PassingState, StreamState
 
@@ -57,7 +61,8 @@ class Counter:
         horizon: How many steps the counter will release at most; None for ``HybridTree``, which needs none.
         epsilon: The total ε of all steps together; there is no default.
         rho: The total ρ instead, for Gaussian noise.
-        delta: The δ at which Gaussian noise is charged; needed where an account is kept in (ε, δ).
+        delta: The δ at which Gaussian noise is charged; needed where an account is kept in (ε, δ). That of
+            `SelectedKeys` is added to it.
         measure: What is summed up: `EventCount`, `ClampedSum`, `BinCounts` or `VectorTotal`.
         participation: How often one unit may take part, and how far apart; needed unless each event is a unit.
         sums: What a release is: a `RunningTotal`, a `SlidingWindow` or a `DecayingSum`.
@@ -107,7 +112,8 @@ class Counter:
             epsilon=epsilon, rho=rho, delta=delta, participation=participation, sums=sums,
         )  # fmt: skip
         self._lock = RLock()
-        self._intake = EventIntake(plan.measure, participation, plan.horizon)
+        self._selection = None if plan.threshold is None else CounterKeys(plan.threshold)
+        self._intake = EventIntake(plan.measure, participation, plan.horizon, self._selection)
         self._history = History()
         self._position: Json = None
         self._place = path
@@ -169,6 +175,8 @@ class Counter:
     def releases(self) -> CounterReleases:
         """What was released so far: all of it, or the last 4,000,000 numbers of it."""
         with self._lock:
+            if self._selection is not None:
+                return self._released(*self._selection.kept())
             return self._released(*self._history.all(self._plan.measure.numbers))
 
     def half_width(self, step: int, confidence: Number = "0.95") -> float:
@@ -279,13 +287,16 @@ class Counter:
             clock: The public clock, such as `Ticks`, by which lines say when a step ended.
 
         Raises:
-            ParameterError: The file is of something else, or its name begins with that of the counter's state.
+            ParameterError: The file is of something else, or its name begins with that of the counter's state; or keys
+                are selected, and its first line would have to name them.
             StateError: It cannot be written; what was released stays so.
         """
         target = path_of(path, "path")
         if self._place is not None and target.resolve().name.startswith(self._place.resolve().name):
             raise ParameterError("path", str(target), "must be another file than that of the counter's state")
         with self._lock:
+            if self._selection is not None:
+                raise ParameterError("path", str(path), "cannot be of selected keys: its first line names all keys")
             labels = self._plan.measure.labels
             header: dict[str, Json] = {
                 "account": self._plan.payer.account, "horizon": self.horizon, "receipt": self._receipt.to_dict(),
@@ -336,10 +347,13 @@ class Counter:
         self._receipt = receipt_from_dict(header["receipt"])
         self._position = header["position"]
         self._intake.pending.restore(header["pending"])
+        if self._selection is not None:
+            self._selection.restore(header["selection"])
+            self._intake.pending.numbers = self._selection.numbers
         for row in self._state.rows():
             first, sums, taken = unpacked_row(row)
             if sums is not None:
-                self._history.add(first, sums)
+                self._remember(first, sums)
             if self._intake.memory is not None:
                 self._intake.memory.recall(taken)
         if self.is_over and not self._state.is_finished:  # it stopped between its last release and its end
@@ -348,7 +362,10 @@ class Counter:
     def _drawn(self, first: int, steps: int) -> Integers:
         """The noisy sums of the next steps; from here on the counter is of no use until they are kept."""
         self._is_broken = True
-        return self._running.release_block(Secret(self._intake.pending.taken(first, steps)))
+        added = self._intake.pending.taken(first, steps)
+        if self._selection is not None:
+            return self._selection.drawn(self._running, first, added)
+        return self._running.release_block(Secret(added))
 
     def _keep(self, position: Json, first: int, released: Integers | None) -> None:
         """Make durable where the counter is; what was released may leave afterwards."""
@@ -358,11 +375,19 @@ class Counter:
             header: dict[str, Json] = {
                 "position": position, "pending": self._intake.pending.saved(), "receipt": self._receipt.to_dict(),
             }  # fmt: skip
+            if self._selection is not None:
+                header["selection"] = self._selection.saved()
             self._state.commit(packed(header, self._running.saved()), packed_row(first, released, taken))
         self._position = position
         if released is not None:
-            self._history.add(first, released)
+            self._remember(first, released)
         self._is_broken = False
+
+    def _remember(self, first: int, released: Integers) -> None:
+        if self._selection is None:
+            self._history.add(first, released)
+        else:
+            self._selection.keep(first, released)
 
     def _publish(self, shown: CounterReleases) -> None:
         if self._public is not None:
@@ -374,9 +399,17 @@ class Counter:
 
     def _released(self, first: int, sums: Integers) -> CounterReleases:
         measure = self._plan.measure
-        return CounterReleases(
-            first_step=first, sums=sums, labels=measure.labels, resolution=measure.resolution,
-            mechanism=self._plan.mechanism, receipt=self._receipt,
+        facts: dict[str, Any] = {
+            "first_step": first, "resolution": measure.resolution, "mechanism": self._plan.mechanism,
+            "receipt": self._receipt,
+        }  # fmt: skip
+        if self._selection is None:
+            return CounterReleases(sums=sums, labels=measure.labels, **facts)
+        keys = self._selection.labels_of(sums)
+        steps = sums[:, 0].astype(np.int64)
+        return SelectedReleases(
+            last_step=self._running.step, sums=narrow(sums[:, 2]), row_steps=steps, row_keys=keys,
+            labels=tuple(sorted(set(keys))), **facts,
         )  # fmt: skip
 
     def _require_live(self) -> None:

@@ -4,6 +4,7 @@ Nothing about a single event is an error or leaves here: one that does not count
 """
 
 from collections.abc import Iterable
+from itertools import compress
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from sfumato.numeric.arguments import whole
 from sfumato.privacy.codec import Json
 from sfumato.streams.counting.measures import EventCount, Measure
 from sfumato.streams.counting.participation import ParticipationMemory
+from sfumato.streams.counting.selection import CounterKeys
 
 _LAST: Final = (1 << 62) - 1
 _SAFE: Final = 1 << 62
@@ -28,11 +30,19 @@ class EventIntake:
         measure: What each event adds to which number.
         participation: How often a unit may take part; None: each event is a unit.
         horizon: The last step; None where there is none.
+        selection: The keys so far, where they are selected.
     """
 
-    def __init__(self, measure: Measure, participation: Participation | None, horizon: int | None) -> None:
+    def __init__(
+        self,
+        measure: Measure,
+        participation: Participation | None,
+        horizon: int | None,
+        selection: CounterKeys | None = None,
+    ) -> None:
         self._measure, self._last = measure, _LAST if horizon is None else horizon
         self.pending = PendingSums(measure.numbers)
+        self._selection = selection
         self.memory = None if participation is None else ParticipationMemory(participation)
         self._is_plain = self.memory is None and measure == EventCount()
 
@@ -49,7 +59,7 @@ class EventIntake:
         if places.flat[0] < 0 or not next_step <= at <= self._last:
             return
         if self.memory is None or self.memory.accepts(unit, at):
-            self.pending.add_many(at, places, amounts)
+            self.pending.add_many(at, self._selected(places, keys), amounts)
 
     def add_many(
         self,
@@ -76,12 +86,24 @@ class EventIntake:
             self._keep_to(self.memory, [None] * size if units is None else units, at, is_kept)
         if not is_kept.all():
             places, amounts, at = places[is_kept], amounts[is_kept], at[is_kept]
+        places = self._selected(places, keys, is_kept)
         if steps is None:
             self.pending.add_many(next_step, places, amounts)
         else:
             self.pending.add_many(
                 np.broadcast_to(at.reshape(-1, *(1,) * (places.ndim - 1)), places.shape), places, amounts
             )
+
+    def _selected(
+        self, places: NDArray[np.int64], keys: Any, is_kept: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.int64]:
+        """The places of events that count: only these make a key known, as many of a unit as it may have."""
+        if self._selection is None:
+            return places
+        items = keys.tolist() if hasattr(keys, "tolist") else keys
+        found = self._selection.places_of(items if is_kept is None else compress(items, is_kept.tolist()))
+        self.pending.numbers = self._selection.numbers
+        return found
 
     @staticmethod
     def _keep_to(

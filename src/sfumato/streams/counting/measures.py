@@ -22,6 +22,7 @@ from sfumato.mechanisms.continual.contribution import Contribution
 from sfumato.mechanisms.lattice import as_rational, as_resolution, is_missing, lattice_steps
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, exact, positive, positive_integer, set_fields
+from sfumato.streams.counting.selection import SelectedKeys, key_of
 
 Placed: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Of each event the number that it adds to, -1 for none, and what it adds; of vectors a row of each."""
@@ -51,8 +52,18 @@ class Measure(ABC):
         return Fraction(1)
 
     @property
+    def selected(self) -> SelectedKeys | None:
+        """How keys are selected, if they are not public."""
+        return None
+
+    @property
+    def largest(self) -> int:
+        """The most that an event adds to a number, in units of the resolution; below 0 if all events lower it."""
+        return 1
+
+    @property
     def numbers(self) -> int:
-        """How many numbers the counter releases at each step."""
+        """How many numbers the counter releases at each step; 1 where keys are selected, before there are any."""
         return 1 if self.labels is None else len(self.labels)
 
     @abstractmethod
@@ -75,7 +86,8 @@ class EventCount(Measure):
     """Each event adds 1: in total, or to its key.
 
     Args:
-        keys: The public keys, in the order of the answer; events of others are dropped. None: one total.
+        keys: The public keys, in the order of the answer; events of others are dropped. Or `SelectedKeys`, for keys
+            that nobody listed. None: one total.
 
     Raises:
         ParameterError: There is no key, or one of them twice.
@@ -85,7 +97,7 @@ class EventCount(Measure):
         [1, -1]
     """
 
-    keys: tuple[Any, ...] | None = None
+    keys: tuple[Any, ...] | SelectedKeys | None = None
 
     def __post_init__(self) -> None:
         set_fields(self, keys=_public_keys(self.keys))
@@ -93,7 +105,12 @@ class EventCount(Measure):
     @property
     def labels(self) -> tuple[Any, ...] | None:
         """The keys."""
-        return self.keys
+        return None if isinstance(self.keys, SelectedKeys) else self.keys
+
+    @property
+    def selected(self) -> SelectedKeys | None:
+        """How keys are selected, if they are not public."""
+        return self.keys if isinstance(self.keys, SelectedKeys) else None
 
     @property
     def contribution(self) -> Contribution:
@@ -130,10 +147,15 @@ class ClampedSum(Measure):
     lower: Fraction
     upper: Fraction
     step: Fraction | None
-    keys: tuple[Any, ...] | None
+    keys: tuple[Any, ...] | SelectedKeys | None
 
     def __init__(
-        self, lower: Number, upper: Number, *, resolution: Number | None = None, keys: Iterable[Any] | None = None
+        self,
+        lower: Number,
+        upper: Number,
+        *,
+        resolution: Number | None = None,
+        keys: Iterable[Any] | SelectedKeys | None = None,
     ) -> None:
         low, high = exact(lower, "lower"), exact(upper, "upper")
         step = None if resolution is None else as_resolution(resolution)
@@ -147,7 +169,17 @@ class ClampedSum(Measure):
     @property
     def labels(self) -> tuple[Any, ...] | None:
         """The keys."""
-        return self.keys
+        return None if isinstance(self.keys, SelectedKeys) else self.keys
+
+    @property
+    def selected(self) -> SelectedKeys | None:
+        """How keys are selected, if they are not public."""
+        return self.keys if isinstance(self.keys, SelectedKeys) else None
+
+    @property
+    def largest(self) -> int:
+        """The upper bound."""
+        return self._bounds[1]
 
     @property
     def resolution(self) -> Fraction:
@@ -272,10 +304,10 @@ class VectorTotal(Measure):
         return np.broadcast_to(np.arange(self.size), added.shape), added.astype(np.int64)
 
 
-def _public_keys(keys: Iterable[Any] | None) -> tuple[Any, ...] | None:
-    """Public keys, each once."""
-    if keys is None:
-        return None
+def _public_keys(keys: Iterable[Any] | SelectedKeys | None) -> tuple[Any, ...] | SelectedKeys | None:
+    """Public keys, each once; or how others are selected."""
+    if keys is None or isinstance(keys, SelectedKeys):
+        return keys
     found = listed(keys, "keys")
     if not found or any(not isinstance(key, str | int | date) for key in found):
         raise ParameterError("keys", keys, "must be texts, whole numbers or dates, at least one")
@@ -284,15 +316,17 @@ def _public_keys(keys: Iterable[Any] | None) -> tuple[Any, ...] | None:
     return found
 
 
-def _at(labels: tuple[Any, ...] | None, keys: Any, count: int) -> NDArray[np.int64]:
-    """Where events with these keys go."""
+def _at(labels: tuple[Any, ...] | SelectedKeys | None, keys: Any, count: int) -> NDArray[np.int64]:
+    """Where events with these keys go; 0 for all whose place is found when they are taken."""
     if (labels is None) != (keys is None):
         requirement = "belong to a measure with keys" if labels is None else "are missing: the measure counts by key"
         raise ParameterError("keys", None if keys is None else "keys", requirement)
     if labels is None:
         return np.zeros(count, dtype=np.int64)
-    places = _PLACES(labels)
     items = keys.tolist() if hasattr(keys, "tolist") else keys
+    if isinstance(labels, SelectedKeys):
+        return np.fromiter((-1 if key_of(key) is None else 0 for key in items), np.int64, count)
+    places = _PLACES(labels)
     try:
         return np.fromiter(map(places.get, items, repeat(-1)), np.int64, count)
     except TypeError:  # one cannot be a key of anything, such as a list

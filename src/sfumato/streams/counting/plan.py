@@ -16,10 +16,11 @@ from sfumato.mechanisms.continual.sums import RunningTotal, Sums
 from sfumato.numeric.arguments import called, of_kind
 from sfumato.numeric.rationals import Number, positive
 from sfumato.privacy.codec import Json
-from sfumato.privacy.events import Event, GroupEvent
+from sfumato.privacy.events import ApproxEvent, ComposedEvent, Event, GroupEvent
 from sfumato.privacy.neighbors import REPLACE_ONE
 from sfumato.session.releases.receipt import Receipt
 from sfumato.streams.counting.measures import Measure
+from sfumato.streams.counting.selection import KeyThreshold, key_threshold
 from sfumato.streams.keeping.account import Payer
 from sfumato.version import __version__
 
@@ -40,6 +41,7 @@ class CounterPlan:
         payer: Who is charged.
         event: What it releases in all, under the payer's neighboring relation.
         charge: Its cost.
+        threshold: What the sum of a key must be above, where keys are selected.
     """
 
     measure: Measure
@@ -48,6 +50,7 @@ class CounterPlan:
     payer: Payer
     event: Event
     charge: Charge
+    threshold: KeyThreshold | None = None
 
     @property
     def horizon(self) -> int | None:
@@ -110,10 +113,16 @@ def plan_counter(
     if made.contribution != measure.contribution or made.participation != part:
         requirement = f"must have contribution={measure.contribution} and participation={part}, as the counter enforces"
         raise ParameterError("mechanism", made, requirement)
-    event = GroupEvent(made.event, _PAIR) if payer.neighboring_relation is REPLACE_ONE else made.event
+    is_pair = payer.neighboring_relation is REPLACE_ONE
+    event: Event = GroupEvent(made.event, _PAIR) if is_pair else made.event
+    of_keys, threshold = Fraction(0), None
+    if measure.selected is not None:
+        threshold = key_threshold(made, measure.selected, largest=measure.largest, is_pair=is_pair)
+        of_keys = measure.selected.delta
+        event = ComposedEvent((event, ApproxEvent(Fraction(0), of_keys)))
     return CounterPlan(
         measure=measure, mechanism=made, participation=participation, payer=payer, event=event,
-        charge=payer.charge_of(event, delta=delta),
+        charge=payer.charge_of(event, delta=delta, stated=of_keys), threshold=threshold,
     )  # fmt: skip
 
 

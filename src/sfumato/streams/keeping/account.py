@@ -69,26 +69,27 @@ class Payer:
                 )
                 raise ParameterError("session", f"account {name}", requirement)
 
-    def charge_of(self, event: Event, *, delta: Number | None) -> Charge:
+    def charge_of(self, event: Event, *, delta: Number | None, stated: Fraction = Fraction(0)) -> Charge:
         """The cost of an event in (ε, δ), rounded up to the digits that an account keeps.
 
         Args:
             event: What the stream will release in all.
             delta: The δ at which it is stated. May be left out if it has a pure ε, or if every paying account is kept
                 in ρ or in Rényi divergences: then it is stated at 10⁻⁶.
+            stated: A δ that the event has by itself, and that is added.
 
         Raises:
             ParameterError: δ is missing or out of range.
             UnsupportedEventError: It has no finite cost at this δ.
         """
-        used = Fraction(0) if delta is None else open_probability(delta, "delta")
-        epsilon = self._epsilon(event, used)
+        used = stated + (Fraction(0) if delta is None else open_probability(delta, "delta"))
+        epsilon = self._epsilon(event, used, stated)
         if epsilon is None and delta is None:
             if not all(is_own_measure(self.ledger.budget(name)) for name in self.ledger.path(self.account)):
                 requirement = "is missing: this noise has no pure ε, and an account is kept in (ε, δ)"
                 raise ParameterError("delta", delta, requirement)
-            used = USUAL_DELTA
-            epsilon = self._epsilon(event, used)
+            used = stated + USUAL_DELTA
+            epsilon = self._epsilon(event, used, stated)
         if epsilon is None:
             raise UnsupportedEventError(event, "this account")
         step, small = 10**EPSILON_DIGITS, 10**DELTA_DIGITS
@@ -104,11 +105,11 @@ class Payer:
         self.require_no_window()
         return self.ledger.reserve(self.account, event=event, charge=charge, question=question, asked=asked)
 
-    def _epsilon(self, event: Event, delta: Fraction) -> Fraction | None:
+    def _epsilon(self, event: Event, delta: Fraction, stated: Fraction) -> Fraction | None:
         try:
             found = price_of(event, delta=delta, neighboring_relation=self.neighboring_relation)
         except UnsupportedEventError:
-            if delta:
+            if delta > stated:
                 raise
             return None
         return None if isinstance(found, float) and isinf(found) else Fraction(found)

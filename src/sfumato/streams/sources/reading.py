@@ -23,6 +23,7 @@ from sfumato.query.model.statement import KeyColumn, LatticeValue, Measure, RowC
 from sfumato.session.session import Session
 from sfumato.streams.counting.counter import Counter
 from sfumato.streams.counting.measures import ClampedSum, EventCount
+from sfumato.streams.counting.selection import SelectedKeys
 from sfumato.streams.sources.feed import SAME, Feed
 from sfumato.streams.sources.ticks import Moments, moments_of
 
@@ -93,6 +94,8 @@ class EventReader:
         measure = counter.measure
         if not isinstance(measure, EventCount | ClampedSum):
             raise ParameterError("measure", type(measure).__name__, "must be an EventCount or a ClampedSum for a table")
+        if isinstance(measure.keys, SelectedKeys):
+            raise ParameterError("measure", "SelectedKeys", "must have public keys, or none, for a table")
         for name, column, is_wanted in (
             ("key", columns.key, measure.keys is not None), ("value", columns.value, isinstance(measure, ClampedSum)),
         ):  # fmt: skip
