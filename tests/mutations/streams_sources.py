@@ -9,6 +9,8 @@ _FEED, _READING, _TABLES, _FOLLOWING, _SPARK = (
 _TICKS = "tests/streams/sources/test_ticks.py"
 _WORLDS = f"{_FEED}::test_without_one_event_at_most_its_tick_has_one_event_less"
 _DUPLICATES = f"{_FEED}::test_duplicates_of_one_tick_count_once_also_with_other_times_and_after_a_restart"
+_INTERRUPTION = f"{_FEED}::test_an_interruption_leaves_no_event_without_its_position_and_no_position_without_its_event"
+_RECORDS = f"{_FEED}::test_without_one_record_at_most_its_own_key_has_one_event_less"
 _POSITION = f"{_FEED}::test_a_position_is_durable_with_the_events_before_it_and_with_no_others"
 
 MUTANTS = (
@@ -53,12 +55,12 @@ MUTANTS = (
     ),
     Mutant(
         name="a duplicate is counted",
-        edits=((f"{_SOURCES}/feed.py", "is_first = digest not in seen", "is_first = True"),),
+        edits=((f"{_SOURCES}/feed.py", "is_first = found not in seen", "is_first = True"),),
         tests=(_DUPLICATES,),
     ),
     Mutant(
         name="a duplicate is known by its id alone, whosever it is",
-        edits=((f"{_SOURCES}/feed.py", "repr((unit, id))", "repr(id)"),),
+        edits=((f"{_SOURCES}/feed.py", "repr((whose, id, named))", "repr((id, named))"),),
         tests=(_DUPLICATES, _WORLDS),
     ),
     Mutant(
@@ -90,18 +92,85 @@ MUTANTS = (
         edits=(
             (
                 f"{_SOURCES}/feed.py",
-                """                self._add_each(columns, steps, kept)
-            if position""",
-                """                pass
-            if position""",
+                "            self._add_each(columns, steps, in_order)\n",
+                "            del in_order\n",
             ),
         ),
         tests=(f"{_FEED}::test_one_strange_event_among_many_is_the_only_one_that_is_dropped",),
     ),
     Mutant(
         name="an event that cannot be read raises",
-        edits=((f"{_SOURCES}/feed.py", "with suppress(ParameterError):", "with suppress():"),),
+        edits=((f"{_SOURCES}/feed.py", "with suppress(Exception):", "with suppress(ParameterError):"),),
         tests=(f"{_FEED}::test_whatever_an_event_is_nothing_is_raised",),
+    ),
+    Mutant(
+        name="a strange event changes the order in which others are taken",
+        edits=((f"{_SOURCES}/feed.py", 'in_order = kept[np.argsort(steps[kept], kind="stable")]', "in_order = kept"),),
+        tests=(f"{_FEED}::test_a_strange_event_changes_nothing_of_what_others_may_add",),
+    ),
+    Mutant(
+        name="a record stands in for another one of its id that says something else",
+        edits=((f"{_SOURCES}/feed.py", "        digest.update(places.tobytes() + amounts.tobytes())\n", ""),),
+        tests=(_RECORDS,),
+    ),
+    Mutant(
+        name="an event is kept without its position",
+        edits=((f"{_SOURCES}/feed.py", "        if self._is_torn:\n", "        if False:\n"),),
+        tests=(_INTERRUPTION, f"{_TABLES}::test_rows_count_once_if_their_reading_is_interrupted"),
+    ),
+    Mutant(
+        name="an event may be interrupted once it is in",
+        edits=(
+            (
+                f"{_SOURCES}/feed.py",
+                "            self._is_torn = True\n            if step != NO_TICK:\n",
+                "            self._is_torn = False\n            if step != NO_TICK:\n",
+            ),
+        ),
+        tests=(_INTERRUPTION,),
+    ),
+    Mutant(
+        name="public time that was refused is kept",
+        edits=(
+            (
+                f"{_SOURCES}/feed.py",
+                "        step = self.counter.next_step\n        found = range(step, step)\n",
+                (
+                    "        self._stated = self._stated if now is None else max(self._stated, moment)\n"
+                    "        step = self.counter.next_step\n        found = range(step, step)\n"
+                ),
+            ),
+        ),
+        tests=(f"{_FEED}::test_public_time_that_was_refused_is_not_kept",),
+    ),
+    Mutant(
+        name="rows are read again after their ticks could not be closed",
+        edits=((f"{_SOURCES}/tables.py", "max(steps.start, self._last_read + 1)", "steps.start"),),
+        tests=(
+            f"{_TABLES}::test_rows_count_once_however_often_the_account_refuses_to_close_their_ticks",
+            f"{_TABLES}::test_rows_count_once_if_their_reading_is_interrupted",
+        ),
+    ),
+    Mutant(
+        name="an account of the same name in another ledger pays",
+        edits=(
+            (
+                f"{_SOURCES}/reading.py",
+                "if not counter.is_over and (charged is None or charged.account != dataset):",
+                "if charged is not None and charged.account != dataset:",
+            ),
+        ),
+        tests=(f"{_READING}::test_an_account_of_the_same_name_in_another_ledger_pays_for_nothing_here",),
+    ),
+    Mutant(
+        name="rows that are units of their own are one event",
+        edits=((f"{_SOURCES}/reading.py", "if columns.id is not None and self._unit is None:", "if columns is None:"),),
+        tests=(f"{_READING}::test_where_each_row_is_a_unit_two_rows_are_never_one_event",),
+    ),
+    Mutant(
+        name="a batch that was taken and not committed is skipped",
+        edits=((f"{_SOURCES}/spark.py", "                self._keep()\n", ""),),
+        tests=(f"{_SPARK}::test_a_batch_of_which_the_commit_was_refused_is_committed_when_it_comes_again",),
     ),
     Mutant(
         name="a jump of the clock closes any number of ticks",
@@ -201,7 +270,13 @@ MUTANTS = (
     ),
     Mutant(
         name="a batch that is handed over again counts again",
-        edits=((f"{_SOURCES}/spark.py", "            if self._is_counted(position):\n                return\n", ""),),
+        edits=(
+            (
+                f"{_SOURCES}/spark.py",
+                "            if self._is_counted(position):\n                self._keep()\n                return\n",
+                "",
+            ),
+        ),
         tests=(f"{_SPARK}::test_a_batch_counts_once_and_ticks_close_by_the_clock_alone",),
     ),
     Mutant(

@@ -1,6 +1,8 @@
 """Feeds: which events count at which tick, whatever comes in whatever order, and what is known after a restart."""
 
-from datetime import timedelta
+import sys
+from datetime import datetime, timedelta, tzinfo
+from decimal import Decimal
 from itertools import permutations
 
 import numpy as np
@@ -10,9 +12,9 @@ from hypothesis import strategies as st
 from tests.streams.feeding import BUDGET, DAYS, SetClock, added, counter_of, day, feed_of
 
 import sfumato as sf
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, StateError
 from sfumato.mechanisms.continual.participation import Participation
-from sfumato.streams.counting.measures import BinCounts, ClampedSum, EventCount
+from sfumato.streams.counting.measures import BinCounts, ClampedSum, EventCount, VectorTotal
 from sfumato.streams.keeping.account import StreamSession
 from sfumato.streams.sources.feed import ARRIVAL
 from sfumato.streams.sources.ticks import Ticks
@@ -115,6 +117,20 @@ def test_a_clock_that_is_set_forward_closes_what_it_skips_unless_that_is_too_muc
     assert feed.advance().values.tolist() == [1, 1, 1]
 
 
+def test_public_time_that_was_refused_is_not_kept():
+    clock = SetClock(day(2))
+    feed = feed_of(clock, most_ticks=3)
+    with pytest.raises(ParameterError, match="ticks that the clock has passed"):
+        feed.advance("2026-01-31")
+    feed.add(day(9))  # which is not open
+    assert feed.advance().values.tolist() == [0]
+    clock.set(day(4))
+    assert feed.advance().values.tolist() == [0, 0]
+    for number in (7, 10):
+        clock.set(day(number))
+        assert not feed.advance().values.any()
+
+
 def test_public_time_may_be_stated_and_never_goes_back_by_it():
     clock = SetClock(day(1))
     feed = feed_of(clock, ahead=0)
@@ -161,27 +177,55 @@ def test_where_ids_are_unique_an_event_without_one_is_dropped():
     assert counted(feed, clock)[0] == 0
 
 
-STRANGE = [None, "x", b"x", [], {}, set(), 1j, object(), float("nan"), 10**400, True, [[]]]
+class Unspeakable:
+    """Whatever is asked of it fails with what it holds."""
+
+    def __repr__(self):
+        raise RuntimeError("Alice")
+
+    __hash__ = __eq__ = __float__ = __len__ = __str__ = __repr__
+
+
+class NoZone(tzinfo):
+    """A zone that fails."""
+
+    def utcoffset(self, _):
+        raise RuntimeError("Alice")
+
+
+STRANGE = [
+    None, "x", b"x", [], {}, set(), 1j, object(), float("nan"), 10**400, True, [[]], Decimal("sNaN"),
+    Decimal("1e1000000"), 10**5000, "9" * 5000, "\ud800", np.datetime64("NaT"), np.array([1, 2]), Unspeakable(),
+    datetime(2026, 1, 1, tzinfo=NoZone()),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "measure", [EventCount(), EventCount(keys=("a", 1)), ClampedSum(0, 5), BinCounts((0, 1, 2))], ids=str
-)
+    "measure",
+    [
+        EventCount(), EventCount(keys=("a", 1)), ClampedSum(0, 5), ClampedSum(0, 5, resolution="0.1"),
+        BinCounts((0, 1, 2)), VectorTotal(2, l1_norm=3),
+    ], ids=str,
+)  # fmt: skip
 @pytest.mark.parametrize("has_units", [False, True])
-def test_whatever_an_event_is_nothing_is_raised(measure, has_units):
+@pytest.mark.parametrize("unique", [False, True])
+def test_whatever_an_event_is_nothing_is_raised(measure, has_units, unique):
     session = StreamSession("visits", budget=BUDGET, unit="who" if has_units else sf.EACH_ROW)
     part = Participation(most=1) if has_units else None
     clock = SetClock(day(1))
-    feed = feed_of(clock, counter_of(session, measure=measure, participation=part), unique=True)
+    feed = feed_of(clock, counter_of(session, measure=measure, participation=part), unique=unique)
     for strange in STRANGE:
         feed.add(strange, strange, key=strange, unit=strange, id=strange)
         feed.add(day(1), strange, key=strange, unit=strange, id=strange)
     many = {
-        "values": None if isinstance(measure, EventCount) else STRANGE, "units": STRANGE, "ids": STRANGE,
+        "values": None if isinstance(measure, EventCount) else STRANGE, "units": STRANGE,
+        "ids": STRANGE if unique else None,
         "keys": STRANGE if getattr(measure, "keys", None) else None,
     }  # fmt: skip
     feed.add_many([day(1)] * len(STRANGE), **many)
     feed.add_many(STRANGE, **many)
+    feed.add(day(1), 1, key="a", unit="ann", id="e1")
+    feed.commit()
 
 
 def test_one_strange_event_among_many_is_the_only_one_that_is_dropped():
@@ -189,6 +233,30 @@ def test_one_strange_event_among_many_is_the_only_one_that_is_dropped():
     feed = feed_of(clock, counter_of(measure=ClampedSum(0, 5)))
     feed.add_many([day(1)] * 4, [3, "x", None, 9])
     assert counted(feed, clock)[0] == 8
+
+
+def test_a_strange_event_changes_nothing_of_what_others_may_add():
+    """Of a unit whose events come in another order than that of their ticks, the same ones count beside it."""
+
+    def totals(*strange):
+        clock = SetClock(day(1))
+        session = StreamSession("visits", budget=BUDGET, unit="who")
+        feed = feed_of(clock, counter_of(session, participation=Participation(most=9, separation=3)), ahead=9)
+        units = ["ann", "ann", *strange]
+        feed.add_many([day(4), day(2), *[day(1)] * len(strange)], units=units)
+        return counted(feed, clock)
+
+    assert totals() == totals([]) == [0, 1, 0, 0, 0, 0, 0, 0, 0]
+
+
+def test_columns_are_taken_by_place_also_where_their_cells_have_names():
+    clock = SetClock(day(1))
+    feed = feed_of(clock, counter_of(measure=ClampedSum(0, 9)))
+    feed.add_many([day(1), None, day(1)], {2: 1, 7: 2, 0: 4}.values())
+    assert counted(feed, clock)[0] == 5
+    for wrong in (7, "abc", {"a": 1}):
+        with pytest.raises(ParameterError, match="must be an array or a list"):
+            feed.add_many([day(1)], wrong)
 
 
 def test_columns_that_the_counter_does_not_take_are_refused_before_anything_is_taken():
@@ -225,6 +293,62 @@ def test_a_position_is_durable_with_the_events_before_it_and_with_no_others(tmp_
             clock.set(day(2))
             assert feed.advance().values.tolist() == [2]
             assert counter.position["position"] == {"offset": 2}
+
+
+class Interrupted(BaseException):
+    """What Ctrl-C raises, wherever a process is."""
+
+
+@pytest.mark.parametrize("is_many", [False, True])
+def test_an_interruption_leaves_no_event_without_its_position_and_no_position_without_its_event(is_many):
+    """It comes before each line that is run while an event is taken; what is committed then is right, or nothing is."""
+
+    def take(feed, number):
+        if is_many:
+            feed.add_many([day(1), day(1)], position=number)
+        else:
+            feed.add(day(1), position=number)
+
+    def stopped_at(place, feed):
+        lines = 0
+
+        def trace(frame, kind, _):
+            nonlocal lines
+            if "/streams/" not in frame.f_code.co_filename:
+                return None
+            lines += kind == "line"
+            if lines == place:
+                sys.settrace(None)
+                raise Interrupted
+            return trace
+
+        sys.settrace(trace)
+        try:
+            take(feed, 2)
+        except Interrupted:
+            return True
+        finally:
+            sys.settrace(None)
+        return False
+
+    size, place, refused, is_stopped = 2 if is_many else 1, 0, 0, True
+    before = sys.gettrace()
+    while is_stopped:
+        place += 1
+        feed = feed_of(SetClock(day(1)))
+        take(feed, 1)
+        is_stopped = stopped_at(place, feed)
+        try:
+            feed.commit()
+        except StateError:
+            refused += 1
+            for call in (lambda: take(feed, 3), lambda: feed.advance(day(2))):  # noqa: B023 # called at once
+                with pytest.raises(StateError, match="interrupted while it took an event"):
+                    call()
+        else:
+            assert feed.advance(day(2)).values.tolist() == [size * feed.position]
+    sys.settrace(before)
+    assert 0 < refused < place
 
 
 def test_a_counter_goes_on_with_the_clock_and_the_lateness_that_it_was_fed_with(tmp_path):
@@ -285,6 +409,31 @@ def test_without_one_event_at_most_its_tick_has_one_event_less(stream, gone, cut
     assert sum(map(abs, differences)) <= 1
     assert all(difference in {0, 1} for difference in differences)
     assert all(place == gone[0] - 1 for place, difference in enumerate(differences) if difference)
+
+
+records = st.tuples(st.integers(1, 2), st.integers(0, 1), st.sampled_from("ab"), st.sampled_from("xyz"))
+
+
+@given(stream=st.lists(records, min_size=1, max_size=6), data=st.data())
+def test_without_one_record_at_most_its_own_key_has_one_event_less(stream, data):
+    """Where each record is a unit: also if others have its id, and say something else."""
+    gone = data.draw(st.integers(0, len(stream) - 1), label="gone")
+
+    def totals(kept):
+        clock = SetClock(day(1))
+        feed = feed_of(clock, counter_of(horizon=2, measure=EventCount(keys=("x", "y"))), unique=True)
+        for number, own_id, unit, key in kept:
+            feed.add(day(number), unit=unit, id=own_id, key=key)
+        clock.set("2026-02-01")
+        return feed.advance().values
+
+    difference = totals(stream) - totals(stream[:gone] + stream[gone + 1 :])
+    tick, _, _, key = stream[gone]
+    assert difference.sum() == np.abs(difference).sum() <= 2  # a total of the first tick is in that of the second
+    assert not difference[: tick - 1].any()
+    assert key == "z" or not difference[:, "yx".index(key)].any()
+    assert np.ptp(difference[tick - 1 :], axis=0).max() == 0
+    assert difference.max() <= 1
 
 
 def test_ticks_are_numbered_as_the_steps_of_the_counter():

@@ -12,6 +12,7 @@ import sfumato as sf
 from sfumato.errors import EngineError, FailedOnRowsError, NotPrivateError, ParameterError, UnavailableError
 from sfumato.mechanisms.continual.participation import Participation
 from sfumato.streams.counting.measures import BinCounts, ClampedSum, EventCount
+from sfumato.streams.keeping.account import StreamSession
 from sfumato.streams.sources.reading import EventColumns, EventReader, require_account, suspending
 from sfumato.streams.sources.ticks import Ticks, microseconds
 
@@ -107,9 +108,16 @@ def test_one_row_moves_the_sum_by_no_more_than_its_own_clamped_value(measure):
 
 def test_rows_that_agree_count_as_often_as_they_are_there_and_with_an_id_once():
     assert len(read({}, {}, {"id": 2}).moments) == 3
-    assert sorted(read({}, {}, {"id": 2}, unique=True, id="id").ids) == [1, 2]
-    found = read({"hours": 0.0}, {"hours": 2.0}, unique=True, id="id", measure=ClampedSum(0, 2), value="hours")
+    owned = {"unit": "who", "unique": True, "id": "id"}
+    assert sorted(read({}, {}, {"id": 2}, **owned).ids) == [1, 2]
+    found = read({"hours": 0.0}, {"hours": 2.0}, measure=ClampedSum(0, 2), value="hours", **owned)
     assert found.values == [1]
+
+
+def test_where_each_row_is_a_unit_two_rows_are_never_one_event():
+    """One of them would stand in for the other, so that a row could move two numbers, or one by twice its bound."""
+    with pytest.raises(NotPrivateError, match="two rows with one id are two units"):
+        read({}, {"ward": "y"}, unique=True, id="id", key="ward", measure=EventCount(keys=("x", "y")))
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3, 4, 5), (5, 4, 3, 2, 1, 0), (2, 5, 0, 4, 1, 3)], ids=str)
@@ -180,11 +188,27 @@ def test_a_counter_has_to_protect_the_units_of_the_table():
 
 
 def test_a_counter_has_to_be_charged_to_the_account_of_the_data():
+    session = opened(table_of({}))
+    require_account(feed_of(SetClock("2026-01-01"), counter_of(session)), session, "visits")
     elsewhere = feed_of(SetClock("2026-01-01"))
-    require_account(elsewhere, opened(table_of({})), "visits")
     other = sf.open(table_of({}), name="other", columns=COLUMNS, budget=BUDGET)
     with pytest.raises(NotPrivateError, match="charged to visits, and not to other"):
         require_account(elsewhere, other, "visits")
+
+
+def test_an_account_of_the_same_name_in_another_ledger_pays_for_nothing_here(tmp_path):
+    ledger = tmp_path / "ledger.db"
+    with opened(table_of({}), ledger=ledger) as session:
+        for elsewhere in (None, tmp_path / "elsewhere.db"):
+            with StreamSession("visits", budget=BUDGET, ledger=elsewhere) as other:
+                feed = feed_of(SetClock("2026-01-01"), counter_of(other))
+                with pytest.raises(NotPrivateError, match="not charged to visits in the ledger of the session"):
+                    require_account(feed, session, "visits")
+        with opened(table_of({}), ledger=ledger) as again:  # which has the same ledger, opened twice
+            feed = feed_of(SetClock("2026-01-01"), counter_of(again))
+            require_account(feed, session, "visits")
+            feed.advance("2026-01-31")
+            require_account(feed, session, "visits")  # it is over, and releases nothing more
 
 
 def test_a_failure_on_a_row_suspends_the_account_and_any_other_does_not():

@@ -65,6 +65,19 @@ def test_a_batch_counts_once_and_ticks_close_by_the_clock_alone(monkeypatch):
         assert sink.feed.advance().values.tolist() == [3]
 
 
+def test_a_batch_of_which_the_commit_was_refused_is_committed_when_it_comes_again(monkeypatch):
+    with session_of() as session:
+        sink, _ = sink_of(session, SetClock(day(1)))
+        with monkeypatch.context() as changes:
+            changes.setattr(sink.feed, "commit", lambda: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                sink(batch_of((day(1), "ann")), 0)
+        assert sink.feed.counter.position is None
+        sink(batch_of((day(1), "ann")), 0)
+        assert sink.feed.counter.position["position"] == {"query": "", "batch": 0}
+        assert sink.feed.advance(day(2)).values.tolist() == [1]
+
+
 def test_a_query_that_is_killed_around_its_commit_counts_each_row_once(tmp_path, monkeypatch):
     """Spark hands the last batch over again; whether it was committed is what the state says."""
     incoming, clock, state = tmp_path / "in", SetClock(day(1)), tmp_path / "state"

@@ -9,9 +9,16 @@ from tests.engines.postgres_server import server
 from tests.streams.feeding import BUDGET, SetClock, added, counter_of, day, feed_of
 
 import sfumato as sf
-from sfumato.errors import EngineError, FailedOnRowsError, NotPrivateError, ParameterError, UnavailableError
+from sfumato.errors import (
+    EngineError,
+    FailedOnRowsError,
+    NotPrivateError,
+    ParameterError,
+    StateError,
+    UnavailableError,
+)
 from sfumato.mechanisms.continual.participation import Participation
-from sfumato.streams.counting.measures import ClampedSum
+from sfumato.streams.counting.measures import ClampedSum, EventCount
 from sfumato.streams.keeping.account import StreamSession
 from sfumato.streams.sources.tables import TableSource
 
@@ -92,6 +99,58 @@ def test_a_reading_that_is_cut_off_is_done_again_after_a_restart(tmp_path, monke
                 source_of(session, clock, counter=counter).advance()
         with counter_of(session, **made) as counter:
             assert source_of(session, clock, counter=counter).advance().values.tolist() == [1, 2]
+
+
+def test_rows_count_once_however_often_the_account_refuses_to_close_their_ticks(tmp_path):
+    data, clock = rows_of((day(1), "ann", 1), (day(1), "bob", 1), (day(2), "cyd", 1), (day(3), "ann", 1)), SetClock()
+    options = {"name": "visits", "columns": COLUMNS, "budget": BUDGET, "ledger": tmp_path / "ledger.db", **UNITS}
+    made = {"participation": Participation(most=9), "state": tmp_path / "state"}
+    with sf.open(data, **options) as session:
+        counter = counter_of(session, **made)
+        source = source_of(session, clock, counter=counter)
+        counter_of(session, participation=Participation(most=1)).suspend()  # another stream of the data has failed
+        for now in ("2026-01-02", "2026-01-02", "2026-01-03"):
+            with pytest.raises(UnavailableError):
+                source.advance(now)
+        session.planning.ledger.resume_account("visits", reason="seen")
+        assert source.advance("2026-01-03").values.tolist() == [2, 3]
+        assert source.feed.position == {"table": "visits", "read": 2}
+        counter.close()
+        with counter_of(session, **made) as again:
+            assert source_of(session, clock, counter=again).advance("2026-01-04").values.tolist() == [4]
+
+
+@pytest.mark.parametrize("name", ["add_many", "close"])
+def test_rows_count_once_if_their_reading_is_interrupted(monkeypatch, name):
+    with sf.open(rows_of((day(1), "ann", 1)), name="visits", columns=COLUMNS, budget=BUDGET) as session:
+        source = source_of(session, SetClock(day(2)), measure=EventCount())
+        feed = source.feed
+        taken = feed.counter if name == "add_many" else feed
+        whole = getattr(taken, name)
+
+        def interrupted(*given, **named):
+            if name == "add_many":
+                whole(*given, **named)
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as changes:
+            changes.setattr(taken, name, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                source.advance()
+        if name == "close":
+            assert source.advance().values.tolist() == [1]
+        else:
+            with pytest.raises(StateError, match="open the counter again"):
+                source.advance()
+
+
+def test_a_feed_of_another_source_is_refused():
+    with sf.open(rows_of(), name="visits", columns=COLUMNS, budget=BUDGET) as session:
+        feed = feed_of(SetClock(day(1)), counter_of(session))
+        for position in (17, {"table": "calls", "read": 1}):
+            feed.add(day(1), position=position)
+            with pytest.raises(ParameterError, match="committed with table visits"):
+                TableSource(feed, session, table="visits", time="at")
 
 
 def test_values_are_clamped_as_the_policy_says():

@@ -3,7 +3,7 @@
 Nothing about a single event is an error or leaves here: one that does not count is dropped.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Any, Final
 
@@ -214,3 +214,25 @@ def _steps_of(steps: Any) -> NDArray[np.int64]:
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
         raise ParameterError("steps", f"{found.dtype}", "must be whole numbers, one for each event")
     return found.astype(np.int64)
+
+
+def cell_of(column: Sequence[Any] | None, row: int) -> Any:
+    """One cell, as Python has it: an id is the same id in a list and in an array."""
+    value = None if column is None else column[row]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def column_of(column: Any, name: str) -> Any:
+    """A column as an array or a list, of which each place has one cell."""
+    if column is None or isinstance(column, np.ndarray | list | tuple):
+        return column
+    if isinstance(column, str | bytes | Mapping) or not isinstance(column, Iterable):
+        raise ParameterError(name, type(column), "must be an array or a list")
+    return list(column)
+
+
+def rows_of(column: Any, rows: NDArray[np.int64]) -> Any:
+    """Some cells of a column."""
+    if column is None:
+        return None
+    return column[rows] if isinstance(column, np.ndarray) else [column[row] for row in rows.tolist()]

@@ -11,14 +11,17 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from sfumato.errors import ParameterError
+from sfumato.errors import ParameterError, StateError
 from sfumato.ledger.core.windows import Clock, SystemClock
 from sfumato.numeric.arguments import called, of_kind, whole
 from sfumato.numeric.rationals import flag
 from sfumato.privacy.codec import Json
 from sfumato.streams.counting.counter import Counter
+from sfumato.streams.counting.intake import cell_of, column_of, rows_of
 from sfumato.streams.counting.measures import EventCount
+from sfumato.streams.counting.participation import unit_of
 from sfumato.streams.counting.releases import CounterReleases
+from sfumato.streams.counting.selection import key_of
 from sfumato.streams.sources.ticks import (
     MOST_TICKS,
     NO_TICK,
@@ -56,25 +59,26 @@ class Feed:
     * Late: an event of a closed tick is dropped.
     * Early: an event of a tick more than `ahead` after the one that public time is in is dropped.
     * No time, a time that cannot be read, a value that is no number, no id where ids are unique: dropped.
-    * Duplicates: with `unique`, events of one tick with the same unit and id are one event; the first to come counts.
+    * Duplicates: with `unique`, events of one tick that agree in unit, id, key and value are one event.
     * Empty ticks are released like all others.
     * The clock is set back: no tick opens again, and the next one closes when the clock has come as far again.
     * The clock is set forward: all ticks that it skips close, empty or not. `most_ticks` refuses a jump over more.
 
     Nothing of a dropped event leaves, not even how many there were: no error, no number, no text.
 
-    **Guarantee**: that of the counter, where an event is all that comes with one unit and id in one tick. One event, or
-    one unit, changes what `Counter.add` is given by one event, or by the events of one unit.
+    **Guarantee**: that of the counter. One event more changes what `Counter.add` is given by at most that event; all
+    events of a unit change it by events of that unit alone. Duplicates that differ in key or value all count.
 
     **Exactly once**: events, releases and `position` become durable in one commit of the counter. A source that starts
-    again behind `feed.position` counts nothing twice and leaves nothing out.
+    again behind `feed.position` counts nothing twice and leaves nothing out. A feed that is interrupted while it takes
+    an event, as by Ctrl-C, refuses everything afterwards: the counter has to be opened again.
 
     Args:
         counter: The counter; its steps are the ticks.
         ticks: The public clock.
         lateness: How long after its end a tick stays open, a `timedelta`.
         ahead: How many ticks after that of public time are open.
-        unique: Whether events have ids, by which duplicates are known. 16 bytes are kept for each id of an open tick.
+        unique: Whether events have ids, by which duplicates are known. 16 bytes are kept of each in an open tick.
         most_ticks: The most ticks that one `advance` closes; None for no limit.
         now: Public time in microseconds since 1970; default: the machine's clock, which no jump moves forward.
 
@@ -106,6 +110,7 @@ class Feed:
         self._now: Clock = SystemClock() if now is None else called(now, "now", "a function that gives public time")
         self.lock = RLock()
         self._position: Json = None
+        self._is_torn = False  # whether an event may be in whose position is not, or the other way round
         self._seen: dict[int, set[bytes]] = {}
         self._stated = 0
         measure = counter.measure
@@ -142,14 +147,20 @@ class Feed:
             unit: Whose it is.
             id: What tells it from others of the unit, if they are unique.
             position: How far the source is read with it.
+
+        Raises:
+            StateError: The feed was interrupted while it took another event.
         """
         with self.lock:
             moment = self._time() if time is ARRIVAL else moment_of(time, self.ticks.calendar)
             step = self._step_of(moment)
+            self._require_whole()
+            self._is_torn = True
             if step != NO_TICK:
                 self._add(step, value, key, unit, id)
             if position is not SAME:
                 self._position = cast("Json", position)
+            self._is_torn = False
 
     def add_many(
         self, times: Any, values: Any = None, *, keys: Sequence[Any] | None = None,
@@ -168,28 +179,23 @@ class Feed:
         Raises:
             ParameterError: Lengths that differ, a column that the counter does not take or one that is missing, or
                 something that is no array and no list; nothing was taken.
+            StateError: The feed was interrupted while it took another event.
         """
         moments = moments_of(times, self.ticks.calendar)
-        columns = {"values": values, "keys": keys, "units": units, "ids": ids}
+        given = {"values": values, "keys": keys, "units": units, "ids": ids}
+        columns = {name: column_of(column, name) for name, column in given.items()}
         for name, column in columns.items():
             if column is not None and len(column) != len(moments):
                 raise ParameterError(name, type(column), "must be as long as times")
         self._require({name: column is not None for name, column in columns.items()})
         with self.lock:
             steps = self._steps_of(moments)
-            kept = np.flatnonzero(steps != NO_TICK)
-            try:
-                if self.unique:
-                    self._add_each(columns, steps, kept)
-                else:
-                    owners = _rows(units, kept) if self._takes["units"] else None
-                    self.counter.add_many(
-                        _rows(values, kept), keys=_rows(keys, kept), units=owners, steps=steps[kept]
-                    )  # fmt: skip
-            except ParameterError:  # because of some event, of which the others must not know
-                self._add_each(columns, steps, kept)
+            self._require_whole()
+            self._is_torn = True
+            self._add_all(columns, steps)
             if position is not SAME:
                 self._position = cast("Json", position)
+            self._is_torn = False
 
     def closable(self, now: datetime | str | None = None) -> range:
         """The ticks that can be closed, by the clock alone.
@@ -203,17 +209,18 @@ class Feed:
         moment = self._time() if now is None else moment_of(now, self.ticks.calendar)
         if moment is None:
             raise ParameterError("now", now, 'must be a moment of public time, such as "2026-01-31"')
-        self._stated = self._stated if now is None else max(self._stated, moment)
         step = self.counter.next_step
-        if moment < self._closing():
-            return range(step, step)
-        current = self.ticks.at(moment - self.lateness // _MICROSECOND)
-        found = range(step, max(step, min(current, self._horizon + 1, step + _MOST_AT_ONCE)))
+        found = range(step, step)
+        if moment >= self._closing():
+            current = self.ticks.at(moment - self.lateness // _MICROSECOND)
+            found = range(step, max(step, min(current, self._horizon + 1, step + _MOST_AT_ONCE)))
         if self._most_ticks is not None and len(found) > self._most_ticks:
             raise ParameterError(
                 "most_ticks", self._most_ticks,
                 f"is less than the {len(found):,} ticks that the clock has passed; check the clock, then raise it",
             )  # fmt: skip
+        if now is not None:  # and only now, as a time that was refused never was
+            self._stated = max(self._stated, moment)
         return found
 
     def advance(self, now: datetime | str | None = None) -> CounterReleases:
@@ -242,6 +249,7 @@ class Feed:
                 raise ParameterError("steps", steps, f"must be a range that begins with {first}, the open one")
             if not steps:
                 return self.counter.releases[len(self.counter.releases) :]
+            self._require_whole()
             released = self.counter.tick(len(steps), position=self._document(steps.stop))
             self._forget()
             return released
@@ -253,6 +261,7 @@ class Feed:
             StateError: The state cannot be written, or another process has it.
         """
         with self.lock:
+            self._require_whole()
             self.counter.commit(position=self._document(self.counter.next_step))
 
     @property
@@ -281,8 +290,7 @@ class Feed:
         return {"format": _FORMAT, **self._declared(), "seen": kept, "position": self._position}
 
     def _declared(self) -> dict[str, Json]:
-        lateness = self.lateness // _MICROSECOND
-        return {"ticks": dict(self.ticks.document), "lateness": lateness, "unique": self.unique}
+        return {"ticks": {**self.ticks.document}, "lateness": self.lateness // _MICROSECOND, "unique": self.unique}
 
     def _continue(self, document: Json) -> None:
         if document is None:
@@ -301,32 +309,57 @@ class Feed:
         for step in [step for step in self._seen if step < self.counter.next_step]:
             del self._seen[step]
 
-    def _is_first(self, step: int, unit: Any, id: Any) -> bool:  # noqa: A002 # an event's id
-        """Whether no event with this id came before in this tick; from now on one has."""
+    def _require_whole(self) -> None:
+        if self._is_torn:
+            raise StateError("of the feed", "was interrupted while it took an event; open the counter again")
+
+    def _is_first(self, step: int, value: Any, key: Any, unit: Any, id: Any) -> bool:  # noqa: A002 # an event's id
+        """Whether no event with this unit and id did the same to this tick before; from now on one has."""
         if not self.unique:
             return True
         if id is None:
             return False
-        digest = blake2b(repr((unit, id)).encode("utf-8", "backslashreplace"), digest_size=_DIGEST).digest()
-        seen = self._seen.setdefault(step, set())
-        is_first = digest not in seen
-        seen.add(digest)
+        measure, whose = self.counter.measure, unit_of(unit) if self._takes["units"] else unit
+        places, amounts = measure.placed(None if value is None else [value], None if key is None else [key], 1)
+        named = key_of(key) if measure.selected else None  # whose place is found when it is taken
+        digest = blake2b(repr((whose, id, named)).encode("utf-8", "backslashreplace"), digest_size=_DIGEST)
+        digest.update(places.tobytes() + amounts.tobytes())
+        seen, found = self._seen.setdefault(step, set()), digest.digest()
+        is_first = found not in seen
+        seen.add(found)
         return is_first
 
     def _add(self, step: int, value: Any, key: Any, unit: Any, id: Any) -> None:  # noqa: A002 # an event's id
         """One event of an open tick; nothing happens if it cannot be read."""
         takes = self._takes
-        if (takes["values"] and value is None) or not self._is_first(step, unit, id):
+        if takes["values"] and value is None:
             return
-        with suppress(ParameterError):  # of a value, a key or a unit of some other type
-            self.counter.add(
-                value if takes["values"] else None, key=key if takes["keys"] else None,
-                unit=unit if takes["units"] else None, step=step,
-            )  # fmt: skip
+        number, place = value if takes["values"] else None, key if takes["keys"] else None
+        with suppress(Exception):  # whatever is in an event, even if it fails when it is looked at
+            if self._is_first(step, number, place, unit, id):
+                self.counter.add(number, key=place, unit=unit if takes["units"] else None, step=step)
+
+    def _add_all(self, columns: Mapping[str, Any], steps: Moments) -> None:
+        kept = np.flatnonzero(steps != NO_TICK)
+        if self.unique or not self._add_at_once(columns, steps, kept):
+            in_order = kept[np.argsort(steps[kept], kind="stable")]  # as the counter takes them at once
+            self._add_each(columns, steps, in_order)
+
+    def _add_at_once(self, columns: Mapping[str, Any], steps: Moments, kept: Moments) -> bool:
+        """Give all of them to the counter; whether it can read them, and otherwise none is in."""
+        rows = {name: rows_of(column, kept) for name, column in columns.items()}
+        owners = rows["units"] if self._takes["units"] else None
+        try:
+            self.counter.add_many(rows["values"], keys=rows["keys"], units=owners, steps=steps[kept])
+        except MemoryError:  # some of them may be in
+            raise
+        except Exception:  # noqa: BLE001 # because of some event, of which the others must not know
+            return False
+        return True
 
     def _add_each(self, columns: Mapping[str, Any], steps: Moments, kept: Moments) -> None:
         for row in kept.tolist():
-            value, key, unit, own_id = (_at(columns[name], row) for name in ("values", "keys", "units", "ids"))
+            value, key, unit, own_id = (cell_of(columns[name], row) for name in ("values", "keys", "units", "ids"))
             self._add(int(steps[row]), value, key, unit, own_id)
 
     def _require(self, given: Mapping[str, bool]) -> None:
@@ -361,18 +394,6 @@ class Feed:
             since = self.ticks.begin(current) if current != NO_TICK else _BEFORE
             self._window = (first, since, self.ticks.begin(current + 1))
         return self._edges
-
-
-def _at(column: Sequence[Any] | None, row: int) -> Any:
-    """One cell, as Python has it: an id is the same id in a list and in an array."""
-    value = None if column is None else column[row]
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _rows(column: Any, rows: Moments) -> Any:
-    if column is None:
-        return None
-    return column[rows] if isinstance(column, np.ndarray) else [column[row] for row in rows.tolist()]
 
 
 def _digests(text: str) -> Iterator[bytes]:

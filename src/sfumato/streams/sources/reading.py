@@ -80,7 +80,8 @@ class EventReader:
 
     Raises:
         ParameterError: There is no such column, or it is of another kind.
-        NotPrivateError: The counter does not protect the units of the table, or the table is public.
+        NotPrivateError: The counter does not protect the units of the table, or the table is public; or ids of a table
+            of which each row is a unit.
     """
 
     def __init__(self, table: Table, columns: EventColumns, *, feed: Feed) -> None:
@@ -105,6 +106,9 @@ class EventReader:
         if (columns.id is not None) is not feed.unique:
             raise ParameterError("id", columns.id, "must name a column exactly if the feed has unique=True")
         self._unit = _unit_of(table, counter)
+        if columns.id is not None and self._unit is None:
+            reason = "each row is a unit, so two rows with one id are two units and cannot count as one"
+            raise NotPrivateError(table.name, reason, "Leave out id= and unique=, or declare whose a row is.")
         self._keys = measure.keys
         self._steps: LatticeValue | None = None
         if isinstance(measure, ClampedSum) and columns.value is not None:
@@ -258,11 +262,18 @@ def _taken(column: Sequence[Any] | None, rows: Moments) -> list[Any] | None:
 
 
 def require_account(feed: Feed, session: Session, table: str) -> None:
-    """Refuse a counter that is charged to another account than that of a session.
+    """Refuse a counter that is charged to another account than that of a session, or in another ledger.
+
+    The session's ledger has to know the charge itself: accounts of two ledgers may have one name.
 
     Raises:
         NotPrivateError: It is.
     """
-    if feed.counter.account != session.policy.dataset:
-        reason = f"its counter is charged to {feed.counter.account}, and not to {session.policy.dataset}"
+    counter, dataset = feed.counter, session.policy.dataset
+    if counter.account != dataset:
+        reason = f"its counter is charged to {counter.account}, and not to {dataset}"
+        raise NotPrivateError(table, reason, "Give session= to the counter.")
+    charged = session.planning.ledger.flight_of(counter.receipt.request)
+    if not counter.is_over and (charged is None or charged.account != dataset):
+        reason = f"its counter is not charged to {dataset} in the ledger of the session"
         raise NotPrivateError(table, reason, "Give session= to the counter.")

@@ -43,7 +43,8 @@ class SparkSink:
         time: The column of times: timestamps, or dates in the zone of the ticks.
         key: The column of the counter's keys, if it has some.
         value: The column that is summed; None counts rows.
-        id: The column that tells events apart, if rows may come twice; needs a feed with `unique=True`.
+        id: The column that tells events of an owner apart, if rows may come twice; needs a feed with `unique=True`. A
+            table of which each row is a unit has none.
         on_release: What is called with the releases of ticks that closed with a batch; they are durable by then.
 
     Raises:
@@ -92,6 +93,7 @@ class SparkSink:
         position: dict[str, Json] = {"query": _query_of(frame), "batch": whole(batch, "batch")}
         with self._batches:
             if self._is_counted(position):
+                self._keep()
                 return
             name, spark = self._table.name, frame.sparkSession
             source = open_in_place(frame, self._table, accepted_risks=_ACCEPTED)
@@ -109,6 +111,12 @@ class SparkSink:
                     self.feed.commit()
         if steps and self._shown is not None:
             self._shown(released)
+
+    def _keep(self) -> None:
+        """Commit a batch that was taken, if what came then failed."""
+        kept = self.feed.counter.position
+        if not isinstance(kept, dict) or kept["position"] != self.feed.position:
+            self.feed.commit()
 
     def __reduce__(self) -> NoReturn:
         requirement = "must run where the counter is; open the stream in a classic session, not over Spark Connect"

@@ -3,7 +3,8 @@
 from contextlib import closing
 from datetime import datetime
 
-from sfumato.numeric.arguments import of_kind, one_of
+from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import of_kind, one_of, whole
 from sfumato.session.session import Session
 from sfumato.streams.counting.releases import CounterReleases
 from sfumato.streams.sources.feed import Feed
@@ -16,11 +17,11 @@ class TableSource:
     The table may be in any engine of the session: a file or a frame in DuckDB, PostgreSQL, Spark. The owner's policy
     says whose a row is, and to what its values are clamped. Rows are only ever added to it.
 
-    * `advance` reads the rows whose time lies in the ticks that close with it, and no others. The counter's own step is
-      the watermark: it becomes durable with the releases, so a reading that is cut off is simply done again.
-    * A row that is added after its tick was closed is late, and is never read.
+    * `advance` reads the rows whose time lies in the ticks that close with it, and no others. What was read is in the
+      position of the feed: it is durable with the releases or not at all, so nothing that is cut off counts twice.
+    * A row that is added after its tick was read is late, and is never read.
     * The order in which rows were stored does not matter: they are taken by time, key and value.
-    * With an `id`, rows of one owner and id in one tick are one event, and the first by time, key and value counts.
+    * With an `id`, rows of one owner that agree in time, key and id are one event.
 
     **Guarantee**: that of the counter, for the privacy unit of the policy. A failure that may be about a row suspends
     the account, as for every query, and nothing is released.
@@ -32,11 +33,13 @@ class TableSource:
         time: The column of times: timestamps, or dates in the zone of the ticks.
         key: The column of the counter's keys, if it has some.
         value: The column that is summed; None counts rows.
-        id: The column that tells events apart, if rows may be there twice; needs a feed with `unique=True`.
+        id: The column that tells events of an owner apart, if rows may be there twice; needs a feed with `unique=True`.
+            A table of which each row is a unit has none: a copy would be a unit of its own.
 
     Raises:
         ParameterError: There is no such table or column, or it is of another kind.
-        NotPrivateError: The counter is charged elsewhere, does not protect the table's units, or the table is public.
+        NotPrivateError: The counter is charged elsewhere, does not protect the table's units, or the table is public;
+            or ids of a table of which each row is a unit.
 
     Example:
         >>> import pyarrow as pa
@@ -57,8 +60,10 @@ class TableSource:
         self.feed = of_kind(feed, "feed", Feed, "a Feed")
         self._session = of_kind(session, "session", Session, "the Session with the table")
         declared = session.policy.tables[one_of(table, "table", session.policy.tables)]
+        self._table = declared.name
         require_account(feed, session, table)
         self._reader = EventReader(declared, EventColumns(time=time, key=key, value=value, id=id), feed=feed)
+        _ = self._last_read  # which refuses a feed of something else
 
     def advance(self, now: datetime | str | None = None) -> CounterReleases:
         """Read the rows of the ticks that have ended, close these, and give their releases; of none if none has ended.
@@ -70,14 +75,25 @@ class TableSource:
             ParameterError: As of `Feed.closable`.
             UnavailableError: A row could not be read; the account is suspended, until its owner acknowledges that.
             EngineError: The engine cannot be reached; ask again later.
-            StateError: The state cannot be written, or another process has it.
+            StateError: The state cannot be written, another process has it, or an earlier reading was interrupted.
         """
         feed = self.feed
         with feed.lock:
             steps = feed.closable(now)
-            if steps:
-                first, beyond = feed.ticks.begin(steps.start), feed.ticks.begin(steps.stop)
+            unread = range(max(steps.start, self._last_read + 1), steps.stop)
+            if unread:
+                first, beyond = feed.ticks.begin(unread.start), feed.ticks.begin(unread.stop)
                 with suspending(feed.counter), closing(self._session.opened_again()) as engine:
                     events = self._reader.read(engine, first=first, beyond=beyond)
-                events.give(feed)
+                events.give(feed, position={"table": self._table, "read": unread.stop - 1})
             return feed.close(steps)
+
+    @property
+    def _last_read(self) -> int:
+        """The last tick of which the rows are in the counter, closed or not."""
+        position = self.feed.position
+        if position is None:
+            return 0
+        if not isinstance(position, dict) or position.get("table") != self._table:
+            raise ParameterError("feed", "its position", f"must be one that was committed with table {self._table}")
+        return whole(position["read"], "read")

@@ -201,8 +201,8 @@ def moment_of(value: Any, zone: tzinfo = UTC) -> int | None:
         if isinstance(value, int | float) and not isinstance(value, bool):
             found = int(Fraction(value) * 10**6)
             return found if abs(found) < _FAR else None
-    except (ValueError, OverflowError, TypeError):
-        pass
+    except Exception:  # noqa: BLE001 # it may be any object, and whatever it fails with would tell of it
+        return None
     return None
 
 
