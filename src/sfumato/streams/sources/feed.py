@@ -45,7 +45,6 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 _SECOND: Final = 10**6
 _MOST_AT_ONCE: Final = 2**20
 """Ticks that close in one commit; of more that have ended, the rest closes with the next."""
-
 _BEFORE: Final = -(2**63)
 
 
