@@ -213,7 +213,8 @@ def test_the_examples_of_the_page_of_local_protocols_run_and_give_what_they_say(
     assert len(names["collected"]) == 1
 
 
-def test_the_examples_of_the_page_of_places_run_and_give_what_they_say():
+def test_the_examples_of_the_page_of_places_run_and_give_what_they_say(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # they save a map
     names = left_by_examples(PLACES)
     assert names["promise"].loss(200) == 3
     assert str(names["noisy"].snapped_guarantee) == "ε ≈0.00693147 per meter"
