@@ -5,6 +5,8 @@ from tests.mutations.mutants import Mutant
 _DESCENT = "tests/learn/linear/test_descent.py"
 _OBJECTIVE = "tests/learn/linear/test_objective.py"
 _LOGISTIC = "tests/learn/linear/test_logistic.py"
+_SUMS = "tests/learn/linear/test_least_squares.py"
+_SUMS_MOVE = f"{_SUMS}::test_no_neighbor_moves_the_sums_further_than_noise_is_made_for"
 
 MUTANTS = (
     Mutant(
@@ -186,5 +188,71 @@ MUTANTS = (
             ),
         ),
         tests=("tests/learn/linear/test_certified.py::test_where_newton_does_not_converge_slower_steps_do",),
+    ),
+    Mutant(
+        name="noise of sums is made for one row",
+        edits=(
+            (
+                "learn/linear/least_squares.py",
+                "return self.moved_rows * ((l1**2 + square) // 2 + l1 * UNIT)",
+                "return (l1**2 + square) // 2 + l1 * UNIT",
+            ),
+        ),
+        tests=(_SUMS_MOVE,),
+    ),
+    Mutant(
+        name="sums with the target have no noise of their own",
+        edits=(
+            (
+                "learn/linear/least_squares.py",
+                "self.moved_rows * sqrt_up(triangle + square * UNIT**2)",
+                "self.moved_rows * sqrt_up(triangle)",
+            ),
+        ),
+        tests=(f"{_SUMS}::test_rows_at_the_bounds_reach_the_sensitivities",),
+    ),
+    Mutant(
+        name="squares of features count half",
+        edits=(
+            (
+                "learn/linear/least_squares.py",
+                "Fraction(square**2 + square * min(square, UNIT**2), 2)",
+                "Fraction(square**2, 2)",
+            ),
+        ),
+        tests=(f"{_SUMS}::test_rows_at_the_bounds_reach_the_sensitivities",),
+    ),
+    Mutant(
+        name="the intercept is not counted in the norms",
+        edits=(
+            (
+                "learn/linear/least_squares.py",
+                "design.square + UNIT**2 * design.intercept",
+                "design.square",
+            ),
+        ),
+        tests=(_SUMS_MOVE,),
+    ),
+    Mutant(
+        name="the exact sums with the target are solved for",
+        edits=(
+            (
+                "learn/linear/least_squares.py",
+                "solved(matrix, noisy[-width:], ",
+                "solved(matrix, self.exact(rows.open_for_noise())[-width:] / UNIT**2, ",
+            ),
+        ),
+        tests=(f"{_SUMS}::test_only_noisy_numbers_reach_a_model",),
+    ),
+    Mutant(
+        name="an eigenvalue may be 0",
+        edits=(
+            (
+                "learn/linear/least_squares.py",
+                "np.maximum(values + strength, least)",
+                "values",
+            ),
+        ),
+        tests=(f"{_SUMS}::test_solving_is_total_and_no_eigenvalue_is_smaller_than_stated",),
     ),
 )

@@ -4,5 +4,6 @@ Each model is fitted to arrays under the owner's declarations, or through a sess
 """
 
 from sfumato.learn.linear.logistic import LogisticRegression
+from sfumato.learn.linear.regression import LinearRegression, Ridge
 
-__all__ = ["LogisticRegression"]
+__all__ = ["LinearRegression", "LogisticRegression", "Ridge"]
