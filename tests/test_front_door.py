@@ -30,10 +30,8 @@ import sfumato as sf
 from sfumato.errors import SfumatoError
 from sfumato.privacy import events
 
-PACKAGES = ("accounting", "attacks", "audit", "datasets", "geo", "local", "mechanisms", "plots", "streams")
 PRIVACY = ("budgets", "events", "guarantees", "neighbors", "promises", "secret")
 PACKAGES = ("accounting", "attacks", "audit", "datasets", "geo", "learn", "local", "mechanisms", "plots", "streams")
-PRIVACY = ("budgets", "events", "guarantees", "neighbors", "secret")
 NOBODY = "sfk_none"
 """A key that no server accepts."""
 
