@@ -4,6 +4,7 @@ from tests.mutations.mutants import Mutant
 
 _DESCENT = "tests/learn/linear/test_descent.py"
 _OBJECTIVE = "tests/learn/linear/test_objective.py"
+_TALLIES = "tests/learn/bayes/test_tallies.py"
 _LOGISTIC = "tests/learn/linear/test_logistic.py"
 _SUMS = "tests/learn/linear/test_least_squares.py"
 _SUMS_MOVE = f"{_SUMS}::test_no_neighbor_moves_the_sums_further_than_noise_is_made_for"
@@ -121,6 +122,40 @@ MUTANTS = (
             ),
         ),
         tests=(_DESCENT,),
+    ),
+    Mutant(
+        name="noise of tallies is made for one row",
+        edits=(
+            ("learn/bayes/tallies.py", "distance = moved_rows * _norms(table)[0]", "distance = _norms(table)[0]"),
+            ("learn/bayes/tallies.py", "[self.moved_rows * _norms(table)[1] for", "[_norms(table)[1] for"),
+        ),
+        tests=(_TALLIES,),
+    ),
+    Mutant(
+        name="each column of naive Bayes has the whole budget",
+        edits=(("learn/bayes/tallies.py", "[(1 - COUNT_SHARE) / len(self.columns)]", "[1 - COUNT_SHARE]"),),
+        tests=(f"{_TALLIES}::test_no_neighbor_costs_more_than_epsilon",),
+    ),
+    Mutant(
+        name="the noise of squares is made for numbers alone",
+        edits=(("learn/bayes/tallies.py", "np.abs(table).sum(axis=1).max()", "np.abs(table)[:, 0].max() // 2 + 1"),),
+        tests=(f"{_TALLIES}::test_no_neighbor_costs_more_than_epsilon",),
+    ),
+    Mutant(
+        name="rows of a class are counted exactly",
+        edits=(
+            (
+                "learn/bayes/tallies.py",
+                "np.asarray(self.count.release(tallied(target, np.zeros_like(target), self.classes, _ONE)[:, 0]))",
+                "tallied(target, np.zeros_like(target), self.classes, _ONE)[:, 0]",
+            ),
+        ),
+        tests=(f"{_TALLIES}::test_only_noisy_numbers_reach_a_model",),
+    ),
+    Mutant(
+        name="a class that there is not is an error",
+        edits=(("learn/bayes/tallies.py", "np.clip(target, 0, classes - 1)", "target"),),
+        tests=(f"{_TALLIES}::test_a_row_adds_to_one_class_whatever_stands_in_it",),
     ),
     Mutant(
         name="the Hessian is not paid for",

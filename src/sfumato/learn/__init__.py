@@ -3,7 +3,9 @@
 Each model is fitted to arrays under the owner's declarations, or through a session. It needs the extra `learn`.
 """
 
+from sfumato.learn.bayes.categorical import CategoricalNB
+from sfumato.learn.bayes.gaussian import GaussianNB
 from sfumato.learn.linear.logistic import LogisticRegression
 from sfumato.learn.linear.regression import LinearRegression, Ridge
 
-__all__ = ["LinearRegression", "LogisticRegression", "Ridge"]
+__all__ = ["CategoricalNB", "GaussianNB", "LinearRegression", "LogisticRegression", "Ridge"]
