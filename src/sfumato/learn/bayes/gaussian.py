@@ -130,8 +130,11 @@ class GaussianNB(NaiveBayes):
             self._means[:, place] = mean
             of_squares = np.clip((second + noise * _PRIOR_SQUARE) / size, 0.0, 1.0)
             self._variances[:, place] = np.maximum(of_squares - mean**2, smallest)
-        halves = np.array([_half(column) for column in fit.columns])
-        lowers = np.array([float(column.lower or 0) for column in fit.columns])
+        lowers, uppers = (
+            np.array([float(end or 0) for end in ends])
+            for ends in zip(*((one.lower, one.upper) for one in fit.columns), strict=True)
+        )
+        halves = (uppers - lowers) / 2
         self.theta_ = lowers + (self._means + 1) * halves
         self.var_ = self._variances * halves**2
 
@@ -149,8 +152,3 @@ class GaussianNB(NaiveBayes):
             variances = self._variances[:, place]
             scores -= np.log(variances) / 2 + (numbers - self._means[:, place]) ** 2 / (2 * variances)
         return scores
-
-
-def _half(column: TrainingColumn) -> float:
-    """Half the distance of the bounds of a number."""
-    return float(((column.upper or Fraction(0)) - (column.lower or Fraction(0))) / 2)
