@@ -16,6 +16,8 @@ from sfumato.mechanisms import BinaryTree, BufferedToeplitz, Contribution, Hybri
 POWERS = (10, 12, 14, 16, 20, 24)
 THOUSANDS = Contribution.clamped(0, 1000)
 """Beside which rounding to whole numbers is little."""
+KEYS = Contribution.one_of()
+"""What an event of many keys adds."""
 EULER = 0.5772156649015329
 
 
@@ -51,13 +53,13 @@ def speeds():
     """Each counter in blocks, by single ticks, and for 10,000 keys."""
     horizon = 1 << 16
     counters = {
-        "tree, Laplace": BinaryTree(horizon=horizon, epsilon=1),
-        "tree, Gaussian": BinaryTree(horizon=horizon, rho=1),
-        "online tree": BinaryTree(horizon=horizon, rho=1, online=True),
-        "hybrid tree": HybridTree(rho=1),
-        "buffers, B=3": BufferedToeplitz(horizon=horizon, rho=1, buffers=3),
-        "buffers, B=4": BufferedToeplitz(horizon=horizon, rho=1),
-        "square root": SquareRoot(horizon=horizon, rho=1),
+        "tree, Laplace": BinaryTree(horizon=horizon, epsilon=1, contribution=KEYS),
+        "tree, Gaussian": BinaryTree(horizon=horizon, rho=1, contribution=KEYS),
+        "online tree": BinaryTree(horizon=horizon, rho=1, online=True, contribution=KEYS),
+        "hybrid tree": HybridTree(rho=1, contribution=KEYS),
+        "buffers, B=3": BufferedToeplitz(horizon=horizon, rho=1, buffers=3, contribution=KEYS),
+        "buffers, B=4": BufferedToeplitz(horizon=horizon, rho=1, contribution=KEYS),
+        "square root": SquareRoot(horizon=horizon, rho=1, contribution=KEYS),
     }
     print("\ncounter           blocks of 4,096 /s   single ticks /s   numbers of 10,000 keys /s")
     for name, counter in counters.items():

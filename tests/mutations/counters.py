@@ -68,6 +68,20 @@ MUTANTS = (
         "test_contribution.py",
     ),
     mutant(
+        "an event is taken to stay in one of several numbers",
+        "base.py",
+        'if numbers > 1 and self.contribution.kind == "clamped":',
+        "if False:",
+        "test_base.py::test_a_contribution_to_one_number_is_none_of_several",
+    ),
+    mutant(
+        "what was released is the running total itself",
+        "sums.py",
+        "self._total = narrow(totals[-1].copy())",
+        "self._total = narrow(totals[-1])",
+        "test_base.py::test_what_is_returned_shares_no_memory_with_the_counter",
+    ),
+    mutant(
         "an empty tick has no noise",
         "base.py",
         "noise = self._noise.draw(len(increments))",

@@ -28,6 +28,57 @@ MUTANTS = (
         ),
     ),
     bug(
+        "noise is cut before it is added",
+        f"{PLANAR}::test_noise_is_added_in_full_before_the_sum_is_moved_into_the_grid",
+        (
+            "geo/locations/planar_laplace.py",
+            "planar_laplace(self.scale, len(columns)))",
+            "np.clip(planar_laplace(self.scale, len(columns)), -(1 << 40), 1 << 40))",
+        ),
+    ),
+    bug(
+        "the sum of place and noise wraps around",
+        f"{PLANAR}::test_noise_is_added_in_full_before_the_sum_is_moved_into_the_grid",
+        (
+            "geo/locations/planar_laplace.py",
+            "add(np.stack([columns, rows], axis=1), planar",
+            "np.add(np.stack([columns, rows], axis=1), planar",
+        ),
+    ),
+    bug(
+        "threads charge an account at once",
+        "geo/locations/test_keeping.py::test_threads_never_pass_a_budget_together",
+        ("geo/locations/keeping.py", "        with self._lock:\n            yield\n", "        yield\n"),
+    ),
+    bug(
+        "what a device keeps goes on in a forked process",
+        "geo/locations/test_keeping.py::test_a_real_fork_is_refused",
+        ("geo/locations/keeping.py", "if getpid() != self._process:", "if False:"),
+    ),
+    bug(
+        "what a device keeps is copied",
+        "geo/locations/test_keeping.py::test_nothing_that_is_kept_is_copied",
+        ("geo/locations/keeping.py", "    __copy__ = __deepcopy__ = ", "    _copy = _deepcopy = "),
+    ),
+    bug(
+        "what is said to be spent shows which reports were fresh",
+        "geo/locations/test_traces.py::test_what_is_said_to_be_spent_is_a_function_of_the_number_of_reports",
+        (
+            "geo/locations/traces.py",
+            "min(self._reports * self.mechanism.epsilon + tests, self.budget.epsilon)",
+            "self._paid + 0 * tests",
+        ),
+    ),
+    bug(
+        "reports that are repeated are said to be free",
+        "geo/locations/test_traces.py::test_reports_alone_tell_no_two_traces_apart_by_more_than_is_said_to_be_spent",
+        (
+            "geo/locations/traces.py",
+            "min(self._reports * self.mechanism.epsilon + tests, self.budget.epsilon)",
+            "min(self.mechanism.epsilon + tests, self.budget.epsilon)",
+        ),
+    ),
+    bug(
         "a place outside of the region is an error",
         "geo/planes/test_grid.py::test_points_outside_are_in_no_cell_and_nearest_to_one_at_the_edge",
         (
@@ -111,7 +162,7 @@ MUTANTS = (
     bug(
         "tests of a trace are free",
         "geo/locations/test_traces.py::test_no_sequence_tells_two_traces_apart_by_more_than_what_was_spent",
-        ("geo/locations/traces.py", "        self._spent += self.test_epsilon\n", ""),
+        ("geo/locations/traces.py", "        self._paid += self.test_epsilon\n", ""),
     ),
     bug(
         "a test of a trace forgets that distances are rounded",

@@ -237,6 +237,17 @@ MUTANTS = (
         tests=("tests/streams/counting/test_releases.py",),
     ),
     Mutant(
+        name="what a counter released can be written over",
+        edits=(
+            (
+                "streams/counting/releases.py",
+                "        sums.flags.writeable = False",
+                "        sums.flags.writeable = True",
+            ),
+        ),
+        tests=("tests/streams/counting/test_releases.py::test_what_was_released_cannot_be_written_over",),
+    ),
+    Mutant(
         name="a counter goes on while its account is suspended",
         edits=(
             (

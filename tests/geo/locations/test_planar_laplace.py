@@ -112,6 +112,27 @@ def test_the_scale_is_one_over_epsilon_in_cells(cell):
     assert PlanarLaplace(GRID, level="low").epsilon == LEVELS["low"].epsilon
 
 
+@pytest.mark.parametrize("most", [1 << 41, 1 << 62, 1 << 63, 1 << 80], ids=["2^41", "2^62", "2^63", "2^80"])
+def test_noise_is_added_in_full_before_the_sum_is_moved_into_the_grid(most, monkeypatch):
+    """Noise that is cut first shows the place: the cut is then reported from everywhere with the place added to it."""
+    noise = np.array([[most + 1, -most], [most, 1], [-most - 2, most + 3]], dtype=object)
+    drawn = noise if most >= 1 << 62 else noise.astype(np.int64)
+    monkeypatch.setattr(module, "planar_laplace", lambda *_: drawn)
+    columns, rows = GRID.places_of(np.array([7, 8, 13]))
+    noisy = NOISY.noisy_places(np.array([7, 8, 13]))
+    assert noisy.tolist() == [
+        [int(c) + u, int(r) + v] for c, r, (u, v) in zip(columns, rows, noise.tolist(), strict=True)
+    ]
+    assert NOISY.nearest(noisy).tolist() == [4, 14, 15]
+    assert NOISY.nearest(noisy).dtype == np.int64
+
+
+def test_at_the_smallest_epsilon_no_report_shows_the_column():
+    """Noise of scale 2^40 cells is beyond 2^40 half of the time: reports on the plane then differ in more than 200."""
+    wide = PlanarLaplace(GRID, epsilon=Fraction(1, 100 << 40))
+    assert len(np.unique(wide.noisy_places(np.full(200, 7))[:, 0])) > 195
+
+
 @pytest.mark.statistical
 def test_small_cells_lead_to_the_goldens():
     """Mean 2/ε, median 1.67835/ε and 95% at 4.743865/ε, of reports of a large grid in meters."""

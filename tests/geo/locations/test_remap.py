@@ -43,8 +43,9 @@ def test_it_sees_nothing_but_the_noisy_place_and_promises_the_same(monkeypatch):
     assert remap.guarantee == NOISY.guarantee
 
 
-def test_a_place_far_away_has_a_report_too():
-    assert OptimalRemap(NOISY, PRIOR).remap(np.array([[10**9, -(10**9)]])).shape == (1,)
+@pytest.mark.parametrize("far", [10**9, 2**63, 2**80])
+def test_a_place_far_away_has_a_report_too(far):
+    assert OptimalRemap(NOISY, PRIOR).remap(np.array([[far, -far]])).shape == (1,)
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,9 @@ def law_of(cells, laws, monkeypatch, *, budget="1"):
             )
             for number, cell in enumerate(cells):
                 at["n"] = number
-                last, before = device._last, device.spent.epsilon
+                last, before = device._last, device._paid
                 report = int(GRID.cells(*device.release(PLACES[cell])))
-                paid = device.spent.epsilon - before
+                paid = device._paid - before
                 far, wanted = steps[number]
                 if last is not None and paid:
                     steps_apart = 64 * abs(cell - last)
@@ -93,6 +93,40 @@ def test_no_sequence_tells_two_traces_apart_by_more_than_what_was_spent(budget, 
     assert worst > 0.5
 
 
+@pytest.mark.parametrize("budget", ["1", "0.009"])
+def test_reports_alone_tell_no_two_traces_apart_by_more_than_is_said_to_be_spent(budget, monkeypatch):
+    """Reports do not show which of them were fresh: only the most that so many may cost is a promise of theirs."""
+    laws, alone = reporting_law(monkeypatch), {}
+    for cells in ((0, 0), (0, 2), (2, 0), (2, 2)):
+        alone[cells] = {}
+        for shown, chance in law_of(cells, laws, monkeypatch, budget=budget).items():
+            reports = tuple(report for report, _ in shown)
+            alone[cells][reports] = alone[cells].get(reports, 0.0) + chance
+    device = trace(budget)
+    device.release_all(PLACES[:2])
+    for first, second in product(alone, alone):
+        meters = 100 * max(abs(a - b) for a, b in zip(first, second, strict=True))
+        for reports, chance in alone[first].items():
+            assert log(chance / alone[second][reports]) <= float(device.spent.epsilon) * meters + 1e-9
+
+
+def test_what_is_said_to_be_spent_is_a_function_of_the_number_of_reports(monkeypatch):
+    """The same reports, of a device that stays, whether its tests pass or fresh reports happen to be equal."""
+    monkeypatch.setattr(PlanarLaplace, "release_cells", lambda *_: np.array([1]))
+    paid, said = set(), set()
+    for noise in (-(10**9), 10**9):
+        monkeypatch.setattr(module, "discrete_laplace_one", lambda _, noise=noise: noise)
+        device, spent = trace(), []
+        assert device.spent.epsilon == 0
+        for _ in range(3):
+            assert device.release(PLACES[1]) == NOISY.place(1)
+            spent.append(device.spent.epsilon)
+        paid.add(device._paid)
+        said.add(tuple(spent))
+    assert paid == {Fraction("0.008"), Fraction("0.016")}
+    assert said == {(Fraction("0.004"), Fraction("0.01"), Fraction("0.016"))}
+
+
 def test_the_test_pays_for_rounding_down():
     """Between neighboring cells the distance in steps may change by one more than 64, and the scale has that step."""
     device = trace()
@@ -120,15 +154,15 @@ def test_a_device_that_stays_pays_for_tests_and_a_wanderer_for_reports():
         device = PredictiveTrace(noisy, test_epsilon="0.004", threshold=2500, budget=MetricDP(1, "meter"))
         route = [grid.projection.degrees(east * (-1) ** n, 0) for n in range(20)]
         assert len(device.release_all(route)) == 20
-        spent.append(device.spent.epsilon)
+        spent.append(device._paid)
     assert spent[0] < Fraction("0.15") < 20 * noisy.epsilon < spent[1]  # twenty fresh reports would cost 0.4
 
 
 def test_the_budget_is_never_passed_and_the_last_report_is_sent_for_ever():
     device = trace("0.013")
     reports = [device.release(PLACES[n % 3]) for n in range(30)]
-    assert device.spent <= device.budget
-    assert device.spent.epsilon > Fraction("0.013") - Fraction("0.006")
+    assert Fraction("0.013") - Fraction("0.006") < device._paid <= device.budget.epsilon
+    assert device.spent == device.budget
     assert len(set(reports[-20:])) == 1
 
 

@@ -15,25 +15,35 @@ from sfumato.mechanisms import (
 from sfumato.privacy.neighbors import REPLACE_ONE
 
 HORIZON = 16
+KEYS = Contribution.one_of()
+"""Of many numbers side by side, where an event adds 1 to one of them."""
 TWICE = Participation(most=2, separation=5)
 
 COUNTERS = {
-    "tree": BinaryTree(horizon=HORIZON, epsilon=1),
-    "tree of Gaussians": BinaryTree(horizon=HORIZON, rho="0.5"),
-    "online tree": BinaryTree(horizon=HORIZON, epsilon=1, online=True),
-    "online tree of Gaussians": BinaryTree(horizon=HORIZON, rho="0.1", online=True, participation=TWICE),
-    "windows of a tree": BinaryTree(horizon=HORIZON, rho="0.5", sums=SlidingWindow(5)),
-    "windows of an online tree": BinaryTree(horizon=HORIZON, epsilon=2, sums=SlidingWindow(7), online=True),
+    "tree": BinaryTree(horizon=HORIZON, epsilon=1, contribution=KEYS),
+    "tree of Gaussians": BinaryTree(horizon=HORIZON, rho="0.5", contribution=KEYS),
+    "online tree": BinaryTree(horizon=HORIZON, epsilon=1, online=True, contribution=KEYS),
+    "online tree of Gaussians": BinaryTree(
+        horizon=HORIZON, rho="0.1", online=True, participation=TWICE, contribution=KEYS
+    ),
+    "windows of a tree": BinaryTree(horizon=HORIZON, rho="0.5", sums=SlidingWindow(5), contribution=KEYS),
+    "windows of an online tree": BinaryTree(
+        horizon=HORIZON, epsilon=2, sums=SlidingWindow(7), online=True, contribution=KEYS
+    ),
     "tree of keys": BinaryTree(horizon=HORIZON, rho=1, contribution=Contribution.one_of(REPLACE_ONE)),
-    "endless tree": HybridTree(epsilon=1),
-    "endless tree of Gaussians": HybridTree(rho="0.5", online=True, participation=TWICE),
-    "square root": SquareRoot(horizon=HORIZON, rho="0.5", participation=TWICE),
-    "windows of a square root": SquareRoot(horizon=HORIZON, rho="0.5", sums=SlidingWindow(6), participation=TWICE),
-    "decaying sum of a square root": SquareRoot(horizon=HORIZON, rho=2, sums=DecayingSum("0.9")),
-    "square root of wide noise": SquareRoot(horizon=HORIZON, rho="1e-5"),
-    "buffers": BufferedToeplitz(horizon=HORIZON, rho="0.5", participation=TWICE),
-    "windows of buffers": BufferedToeplitz(horizon=HORIZON, rho="0.5", sums=SlidingWindow(6), buffers=2),
-    "decaying sum of buffers": BufferedToeplitz(horizon=HORIZON, rho="0.1", sums=DecayingSum("0.8")),
+    "endless tree": HybridTree(epsilon=1, contribution=KEYS),
+    "endless tree of Gaussians": HybridTree(rho="0.5", online=True, participation=TWICE, contribution=KEYS),
+    "square root": SquareRoot(horizon=HORIZON, rho="0.5", participation=TWICE, contribution=KEYS),
+    "windows of a square root": SquareRoot(
+        horizon=HORIZON, rho="0.5", sums=SlidingWindow(6), participation=TWICE, contribution=KEYS
+    ),
+    "decaying sum of a square root": SquareRoot(horizon=HORIZON, rho=2, sums=DecayingSum("0.9"), contribution=KEYS),
+    "square root of wide noise": SquareRoot(horizon=HORIZON, rho="1e-5", contribution=KEYS),
+    "buffers": BufferedToeplitz(horizon=HORIZON, rho="0.5", participation=TWICE, contribution=KEYS),
+    "windows of buffers": BufferedToeplitz(
+        horizon=HORIZON, rho="0.5", sums=SlidingWindow(6), buffers=2, contribution=KEYS
+    ),
+    "decaying sum of buffers": BufferedToeplitz(horizon=HORIZON, rho="0.1", sums=DecayingSum("0.8"), contribution=KEYS),
     "buffers of wide noise": BufferedToeplitz(
         horizon=HORIZON, rho="1e-7", contribution=Contribution.vector(l2=1000), buffers=6
     ),

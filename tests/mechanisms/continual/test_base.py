@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.mechanisms.continual.counters import COUNTERS, HORIZON, exact_sums
+from tests.mechanisms.continual.counters import COUNTERS, HORIZON, KEYS, exact_sums
 
 from sfumato.accounting import BasicAccountant, ZCDPAccountant
 from sfumato.errors import ParameterError
-from sfumato.mechanisms import BinaryTree
+from sfumato.mechanisms import BinaryTree, Contribution
 from sfumato.privacy.secret import Secret
 
 EVERY = pytest.mark.parametrize("name", sorted(COUNTERS))
@@ -107,7 +107,7 @@ def test_the_memory_is_about_what_is_stated(name):
 
 
 def test_shapes_and_the_horizon_are_refused_before_anything_is_drawn():
-    mechanism = BinaryTree(horizon=4, epsilon=1)
+    mechanism = BinaryTree(horizon=4, epsilon=1, contribution=KEYS)
     running = mechanism.start(2)
     for wrong in ([1], [1, 2, 3], 1, [0.5, 1]):
         with pytest.raises(ParameterError):
@@ -142,6 +142,53 @@ def test_numbers_that_come_later_have_the_noise_of_all_ticks_and_the_others_keep
 
 def _states(running):
     return [*running._noise.state().values(), *running._readout.state().values()]
+
+
+RELATIONS = pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+
+
+@RELATIONS
+@pytest.mark.parametrize("kind", ["count", "clamped"])
+def test_a_contribution_to_one_number_is_none_of_several(kind, relation):
+    """Moved between two numbers, an event changes both: by 2 in L1, where one number changes by 1."""
+    bound = Contribution.count(relation) if kind == "count" else Contribution.clamped(-1, 2, relation)
+    mechanism = BinaryTree(horizon=4, epsilon=1, contribution=bound)
+    with pytest.raises(ParameterError, match="one_of"):
+        mechanism.start(2)
+    with pytest.raises(ParameterError, match="one_of"):
+        mechanism.start().widen(1)
+    with pytest.raises(ParameterError, match="hold all"):
+        mechanism.restored(mechanism.start().saved().replace(b'"numbers": 1', b'"numbers": 2'))
+    assert mechanism.start(1).release([1]).shape == (1,)
+
+
+@RELATIONS
+@pytest.mark.parametrize("kind", ["one_of", "vector"])
+def test_moving_an_event_between_numbers_is_in_the_sensitivity(kind, relation):
+    bound = (
+        Contribution.one_of(relation) if kind == "one_of" else Contribution.vector(l1=1, neighboring_relation=relation)
+    )
+    counter = BinaryTree(horizon=4, epsilon=1, contribution=bound)
+    assert counter.start(2).numbers == 2
+    events = [np.zeros(2, dtype=int), *bound.bounded([[1, 0], [0, 1]])]
+    others = events if relation == "replace_one" else events[:1]
+    assert max(int(np.abs(event - other).sum()) for event in events for other in others) == bound.l1_sensitivity
+
+
+@EVERY
+@pytest.mark.parametrize("numbers", [1, 3])
+def test_what_is_returned_shares_no_memory_with_the_counter(name, numbers):
+    """Every array that comes out is overwritten; the counter goes on as if nobody had."""
+    running = COUNTERS[name].start(numbers)
+    for ticks in (1, 3, 1):
+        saved = running.release_block(np.zeros((ticks, numbers), dtype=int)), running.saved()
+        saved[0][...] = 10**15
+        assert running.saved() == saved[1]
+    last = running.release([0] * numbers)
+    saved = running.saved()
+    last[...] = 10**15
+    assert running.saved() == saved
+    assert max(map(abs, running.release([0] * numbers).tolist())) < 10**12
 
 
 def test_a_running_counter_is_not_copied():

@@ -8,6 +8,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms import (
     BinaryTree,
     BufferedToeplitz,
+    Contribution,
     DecayingSum,
     HybridTree,
     SlidingWindow,
@@ -59,7 +60,7 @@ def test_nondecreasing_totals_are_the_nearest(seed):
 
 
 def test_nondecreasing_totals_of_counts_are_nearer_to_the_truth():
-    counter = best_counter(horizon=500, rho="0.01")
+    counter = best_counter(horizon=500, rho="0.01", contribution=Contribution.one_of())
     exact = np.cumsum(np.ones((500, 50), dtype=int), axis=0)
     released = counter.start(50).release_block(np.ones((500, 50), dtype=int))
     error = ((nondecreasing(released) - exact) ** 2).mean()

@@ -45,6 +45,17 @@ def test_a_slice_knows_its_steps(week):
             week[wrong]
 
 
+def test_what_was_released_cannot_be_written_over(rows, week):
+    visits = counter(rows)
+    shown_before = visits.tick(2).sums.tolist()
+    for releases in (visits.releases, visits.tick(), visits.releases[-1:], week):
+        for array in (releases.sums, shown(releases)):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 10**9
+    assert visits.releases.sums[:2].tolist() == shown_before
+    assert (visits.tick().sums < 10**6).all()
+
+
 def test_frames_have_a_row_for_each_number(rows, week):
     frame = week.to_pandas()
     assert list(frame.columns) == ["step", "value", "low", "high"]

@@ -5,8 +5,9 @@ from os import PathLike
 from typing import Any, Final, Protocol, TypeVar
 
 from sfumato.errors import BudgetExceededError, ParameterError
-from sfumato.ledger.keeping.files import draft_of, locked
-from sfumato.numeric.arguments import of_kind, path_of
+from sfumato.geo.locations.keeping import Kept
+from sfumato.ledger.keeping.files import draft_of
+from sfumato.numeric.arguments import of_kind
 from sfumato.privacy.promises import MetricDP
 
 T_co = TypeVar("T_co", covariant=True)
@@ -27,7 +28,7 @@ class MetricMechanism(Protocol[T_co]):
         ...
 
 
-class MetricAccount:
+class MetricAccount(Kept):
     """What a device may ever reveal of its inputs, per unit of distance, and a file that says what it has.
 
     It is kept apart from accounts of ε-differential privacy, which refuse a `MetricDP`: no number of the one is a
@@ -42,6 +43,8 @@ class MetricAccount:
     a charge would exceed ε or the offset                 BudgetExceededError, and nothing is charged
     a charge per kilometer, a budget per meter            converted; other units are refused
     two processes use one file                            they take turns, and each continues where the other is
+    threads share an account                              they take turns
+    an account without a file is forked, or any copied    refused: its budget would be there twice
     the file is lost, or an older copy is restored        the device can spend again: keep one file for a device
     ====================================================  =====================================================
 
@@ -61,7 +64,7 @@ class MetricAccount:
 
     def __init__(self, budget: MetricDP, path: str | PathLike[str] | None = None) -> None:
         self.budget: Final = of_kind(budget, "budget", MetricDP, _WANTED)
-        self._path: Final = None if path is None else path_of(path, "path")
+        super().__init__(path)
         self._spent = MetricDP(0, budget.unit)
         self._read()
 
@@ -81,19 +84,14 @@ class MetricAccount:
 
         Raises:
             BudgetExceededError: Too little is left; nothing was charged.
-            ParameterError: It is no MetricDP, or has another unit.
+            ParameterError: It is no MetricDP, or has another unit; or this is a fork of an account without a file.
             OSError: The file cannot be locked or written.
         """
         asked = of_kind(promise, "promise", MetricDP, _WANTED).per(self.budget.unit)
-        if self._path is None:
-            self._spent = self._with(asked)
-            return
-        with locked(self._path.with_name(f"{self._path.name}.lock")):
+        with self._alone():
             self._read()
             spent = self._with(asked)
-            document = {"version": _FORMAT, "budget": _fields(self.budget), "spent": _fields(spent)}
-            with draft_of(self._path, json.dumps(document).encode()) as draft:
-                draft.replace(self._path)
+            self._write({"version": _FORMAT, "budget": _fields(self.budget), "spent": _fields(spent)})
             self._spent = spent
 
     def release(self, mechanism: MetricMechanism[T_co], exact: Any) -> T_co:
@@ -121,6 +119,13 @@ class MetricAccount:
         if not total <= self.budget:
             raise BudgetExceededError(str(asked), str(self.remaining))
         return total
+
+    def _write(self, document: dict[str, Any]) -> None:
+        """First beside the file, then in its place; both, and the new name, are on the disk before this returns."""
+        if self._path is None:
+            return
+        with draft_of(self._path, json.dumps(document).encode()) as draft:
+            draft.replace(self._path)
 
     def _read(self) -> None:
         """Take over what the file says, if it is there."""

@@ -13,14 +13,12 @@ from sfumato.geo.planes.planar_noise import planar_half_width
 from sfumato.geo.planes.projection import pair_of
 from sfumato.mechanisms.base import opened
 from sfumato.noise.laws.planar_laplace import planar_laplace
-from sfumato.noise.uniform.integers import Integers
+from sfumato.noise.uniform.integers import Integers, add
 from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import Number, positive, set_fields
 from sfumato.numeric.rounding import inflated
 from sfumato.privacy.promises import MetricDP
 from sfumato.privacy.secret import Secret
-
-_FARTHEST = 1 << 40
 
 
 class Location(NamedTuple):
@@ -35,8 +33,8 @@ class PlanarLaplace:
     """Reports the center of a cell near a place: planar Laplace noise, on whole cells, moved back into the region.
 
     The place is snapped to its cell x. A cell z of the whole plane is drawn with P(z | x) ∝ exp(−ε·cell·|z − x|). The
-    normalizer is the same for all x, because the plane has no edge. What falls outside of the grid is moved to the
-    nearest cell of it, which is post-processing.
+    normalizer is the same for all x, because the plane has no edge. The noise is added in full, however far it goes;
+    only the sum is moved to the nearest cell of the grid, which is post-processing.
 
     **Guarantee**: ε·d between the centers of cells, in the plane: `snapped_guarantee`. Between true places of the
     region at ground distance d it is ε·(s·d + √2·cell), where s bounds the projection: `guarantee` has s·ε per meter
@@ -129,12 +127,11 @@ class PlanarLaplace:
     def noisy_places(self, cells: Whole) -> Integers:
         """Columns and rows of reports on the whole plane, before they are moved into the grid."""
         columns, rows = self.grid.places_of(cells)
-        noise = np.clip(planar_laplace(self.scale, len(columns)), -_FARTHEST, _FARTHEST).astype(np.int64)
-        return np.stack([columns, rows], axis=1) + noise
+        return add(np.stack([columns, rows], axis=1), planar_laplace(self.scale, len(columns)))
 
     def nearest(self, places: Integers) -> Whole:
         """The cells of the grid nearest to columns and rows of the whole plane."""
-        columns, rows = places[:, 0].clip(0, self.grid.columns - 1), places[:, 1].clip(0, self.grid.rows - 1)
+        columns, rows = np.clip(places, 0, [self.grid.columns - 1, self.grid.rows - 1]).astype(np.int64).T
         found: Whole = rows * self.grid.columns + columns
         return found
 

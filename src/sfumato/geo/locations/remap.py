@@ -90,7 +90,7 @@ class OptimalRemap:
             believed = np.log(self.prior)
         found = np.empty(len(places), dtype=np.int64)
         for i, (across, up) in enumerate(places.tolist()):
-            logarithms = believed - rate * np.hypot(columns - across, rows - up)
+            logarithms = believed - rate * np.hypot(columns - float(across), rows - float(up))
             posterior = np.exp(logarithms - logarithms.max())
             found[i] = int(np.argmin(self._distances @ posterior))
         return found

@@ -8,11 +8,12 @@ from typing import Any, Final
 import numpy as np
 
 from sfumato.errors import ParameterError
+from sfumato.geo.locations.keeping import Kept
 from sfumato.geo.locations.planar_laplace import Location, PlanarLaplace
 from sfumato.geo.planes.grid import MICROMETER, Whole
-from sfumato.ledger.keeping.files import draft_of, locked
+from sfumato.ledger.keeping.files import draft_of
 from sfumato.mechanisms.base import opened
-from sfumato.numeric.arguments import of_kind, path_of
+from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import positive_integer, sqrt_up
 from sfumato.privacy.promises import MetricDP
 from sfumato.privacy.secret import Secret
@@ -20,7 +21,7 @@ from sfumato.privacy.secret import Secret
 _FORMAT: Final = 1
 
 
-class TileMemory:
+class TileMemory(Kept):
     """Reports of places, each drawn once for a tile and repeated whenever the device is in that tile again.
 
     A tile is a square of `width` × `width` cells of the mechanism's grid. A place is moved to the middle cell of its
@@ -36,6 +37,8 @@ class TileMemory:
     ====================================================  ======================================================
     more tiles than `most_tiles`                          reports of further ones repeat the last new one, at no cost
     two processes use one file                            they take turns, and send the same reports
+    threads share a memory                                they take turns
+    a memory without a file is forked, or any copied      refused: one tile would have two reports
     the file is lost, or an older copy is restored        tiles are drawn anew, which costs their ε again
     the file is damaged, or of another grid, ε or width   an error, never a fresh memory
     ====================================================  ======================================================
@@ -69,7 +72,7 @@ class TileMemory:
         self.mechanism: Final = of_kind(mechanism, "mechanism", PlanarLaplace, "a PlanarLaplace")
         self.width: Final = positive_integer(width, "width", most=max(mechanism.grid.columns, mechanism.grid.rows))
         self.most_tiles: Final = positive_integer(most_tiles, "most_tiles", most=1 << 20)
-        self._path: Final = None if path is None else path_of(path, "path")
+        super().__init__(path)
         self._reports: dict[int, int] = {}
         self._read()
 
@@ -95,13 +98,11 @@ class TileMemory:
         """The report of the tile in which a place lies.
 
         Raises:
-            ParameterError: It is no pair of numbers.
+            ParameterError: It is no pair of numbers; or this is a fork of a memory without a file.
             OSError: The file cannot be locked or written; then nothing is returned.
         """
         tile, middle = self._tile_of(self.mechanism.cell_of(opened(exact)))
-        if self._path is None:
-            return self.mechanism.place(self._report(tile, middle))
-        with locked(self._path.with_name(f"{self._path.name}.lock")):
+        with self._alone():
             self._read()
             return self.mechanism.place(self._report(tile, middle))
 

@@ -5,6 +5,7 @@ from math import isqrt
 from typing import Any, Final
 
 from sfumato.errors import ParameterError
+from sfumato.geo.locations.keeping import Kept
 from sfumato.geo.locations.planar_laplace import Location, PlanarLaplace
 from sfumato.mechanisms.base import opened
 from sfumato.noise.laws.discrete_laplace import discrete_laplace_one
@@ -18,23 +19,26 @@ _PARTS: Final = 64
 """Steps to a cell, in which the test measures distances: rounding down costs one step of them."""
 
 
-class PredictiveTrace:
+class PredictiveTrace(Kept):
     """One device's reports along a trace: the last report again where a test finds it near enough, else a fresh one.
 
     Before each report but the first, d(x, last report) + Laplace noise is compared with the `threshold`. The test has
     `test_epsilon` per meter of its own: the distance to a fixed cell changes by no more than the place does. If it
     passes, the last report is sent again and nothing more is paid. If not, the mechanism makes a fresh report, at ε.
-    So a report costs `test_epsilon`, or `test_epsilon` + ε, and which of them is shown by the report itself.
+    So a report costs `test_epsilon`, or `test_epsilon` + ε. Which of both is not always shown by the report, because a
+    fresh one may be equal to the last. So the device alone knows what was paid, and says the most that n reports cost.
 
     **Guarantee**: all reports together have `budget` per meter: for two traces of snapped places, at most
-    budget·(largest distance at one time). What was spent is a function of the reports alone, and no report is made that
-    could pass the budget. Proof: proofs/geo/locations/traces.md.
+    budget·(largest distance at one time). The first n reports have `spent`, which is a function of n alone. No report
+    is made that could pass the budget. Proof: proofs/geo/locations/traces.md.
 
     ====================================================  ==================================================
     Edge case                                             Behavior
     ====================================================  ==================================================
     less is left than a test and a report cost            the last report again, for ever, at no cost
     a place outside of the grid, or none                  as `PlanarLaplace` has it
+    threads share a trace                                 they take turns
+    a trace is copied or forked                           refused: its budget would be there twice
     ====================================================  ==================================================
 
     Args:
@@ -51,14 +55,15 @@ class PredictiveTrace:
         >>> noisy = PlanarLaplace(Grid.around(0, 0, width=20_000, height=20_000, cell=100), epsilon="0.01")
         >>> trace = PredictiveTrace(noisy, test_epsilon="0.002", threshold=1000, budget=MetricDP("0.1", "meter"))
         >>> reports = [trace.release((0, 0)) for _ in range(20)]
-        >>> trace.spent <= trace.budget, trace.spent.epsilon < 20 * noisy.epsilon
-        (True, True)
+        >>> len(reports), trace.spent == trace.budget
+        (20, True)
 
     References:
         [CPS14] for the mechanism and its test; the prediction here is the last report.
     """
 
     def __init__(self, mechanism: PlanarLaplace, *, test_epsilon: Number, threshold: Number, budget: MetricDP) -> None:
+        super().__init__()
         self.mechanism: Final = of_kind(mechanism, "mechanism", PlanarLaplace, "a PlanarLaplace")
         self.test_epsilon: Final = positive(test_epsilon, "test_epsilon")
         self.threshold: Final = positive(threshold, "threshold")
@@ -71,13 +76,18 @@ class PredictiveTrace:
             short_scale((_PARTS + 1) / (self.test_epsilon * self.mechanism.grid.cell)), "test_epsilon"
         )
         self._limit: Final = int(self.threshold / self.mechanism.grid.cell * _PARTS)
-        self._spent = Fraction(0)
+        self._paid = Fraction(0)  # of the device alone: it depends on coins that reports do not show
+        self._reports = 0
         self._last: int | None = None
 
     @property
     def spent(self) -> MetricDP:
-        """What all reports so far promise together, between centers of cells."""
-        return MetricDP(self._spent, "meter")
+        """What all reports so far promise together, between centers of cells: the most that so many reports cost.
+
+        It is a function of their number, never of the places or of what was drawn.
+        """
+        tests = max(self._reports - 1, 0) * self.test_epsilon
+        return MetricDP(min(self._reports * self.mechanism.epsilon + tests, self.budget.epsilon), "meter")
 
     @property
     def guarantee(self) -> MetricDP:
@@ -89,17 +99,12 @@ class PredictiveTrace:
         """The report of the next place of the trace.
 
         Raises:
-            ParameterError: It is no pair of numbers.
+            ParameterError: It is no pair of numbers, or this is a forked process.
         """
         cell = self.mechanism.cell_of(opened(exact))
-        if self._last is None:
-            return self._fresh(cell)
-        if self._spent + self.test_epsilon + self.mechanism.epsilon > self.budget.epsilon:
-            return self.mechanism.place(self._last)
-        self._spent += self.test_epsilon
-        if self._steps_to(int(cell[0]), self._last) + discrete_laplace_one(self.test_scale) <= self._limit:
-            return self.mechanism.place(self._last)
-        return self._fresh(cell)
+        with self._alone():
+            self._reports += 1
+            return self._next(cell)
 
     def release_all(self, trace: Any | Secret[Any]) -> list[Location]:
         """The reports of several places, one after the other.
@@ -109,9 +114,20 @@ class PredictiveTrace:
         """
         return [self.release(place) for place in each(opened(trace), "trace", of="places")]
 
+    def _next(self, cell: Any) -> Location:
+        """The next report, paid before anything is drawn."""
+        if self._last is None:
+            return self._fresh(cell)
+        if self._paid + self.test_epsilon + self.mechanism.epsilon > self.budget.epsilon:
+            return self.mechanism.place(self._last)
+        self._paid += self.test_epsilon
+        if self._steps_to(int(cell[0]), self._last) + discrete_laplace_one(self.test_scale) <= self._limit:
+            return self.mechanism.place(self._last)
+        return self._fresh(cell)
+
     def _fresh(self, cell: Any) -> Location:
         """A report of the mechanism, charged before it is drawn."""
-        self._spent += self.mechanism.epsilon
+        self._paid += self.mechanism.epsilon
         self._last = int(self.mechanism.release_cells(cell)[0])
         return self.mechanism.place(self._last)
 

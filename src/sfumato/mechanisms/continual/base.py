@@ -115,9 +115,9 @@ class ContinualMechanism(ABC):
         """A running counter of so many numbers, at tick 0. It draws its noise as it goes.
 
         Raises:
-            ParameterError: The number is no positive integer.
+            ParameterError: The number is no positive integer, or above 1 for a contribution to a single number.
         """
-        positive_integer(numbers, "numbers")
+        self._check_numbers(numbers)
         return RunningCounter(self, self._noise(numbers), Readout(self.sums, numbers))
 
     def restored(self, saved: bytes) -> "RunningCounter":
@@ -131,7 +131,7 @@ class ContinualMechanism(ABC):
             requirement = "must be a state that a running counter of this mechanism saved"
             raise ParameterError("saved", "another state", requirement)
         try:
-            numbers, step = positive_integer(header["numbers"], "numbers"), whole(header["step"], "step")
+            numbers, step = self._check_numbers(header["numbers"]), whole(header["step"], "step")
             noise, readout = self._noise(numbers), Readout(self.sums, numbers)
             noise.step = step
             noise.restore({name[6:]: array for name, array in arrays.items() if name.startswith("noise.")})
@@ -139,6 +139,14 @@ class ContinualMechanism(ABC):
         except (KeyError, ValueError) as error:
             raise ParameterError("saved", "a damaged state", "must hold all that a counter keeps") from error
         return RunningCounter(self, noise, readout)
+
+    def _check_numbers(self, numbers: int) -> int:
+        """An event that may be in any of several numbers moves two of them when it is replaced: it says so itself."""
+        positive_integer(numbers, "numbers")
+        if numbers > 1 and self.contribution.kind == "clamped":
+            requirement = "must be 1 where an event adds to a single number; give Contribution.one_of() or vector()"
+            raise ParameterError("numbers", numbers, requirement)
+        return numbers
 
 
 class RunningNoise(ABC):
@@ -242,9 +250,10 @@ class RunningCounter:
         Their noise of earlier ticks is drawn now. Noise never depends on data, so that is the same distribution.
 
         Raises:
-            ParameterError: The number is no positive integer.
+            ParameterError: The number is no positive integer, or the contribution is to a single number.
         """
         fresh = self.mechanism.start(more)
+        self.mechanism._check_numbers(self.numbers + more)  # noqa: SLF001 # of this file
         while fresh.step < self.step:
             ticks = min(max(1, _BLOCK // more), self.step - fresh.step)
             fresh.release_block(np.zeros((ticks, more), dtype=np.int64))

@@ -36,6 +36,9 @@ class Contribution:
     vector(l2=r)         integers with this norm   r                       2·r
     ===================  ========================  ======================  ==================
 
+    A counter with `count` or `clamped` has a single number: with several, an event that is replaced may leave one
+    number and enter another. That is what `one_of` and `vector` account for.
+
     Raises:
         ParameterError: A bound is out of range, or no event could add anything.
 
@@ -66,14 +69,14 @@ class Contribution:
 
     @classmethod
     def count(cls, neighboring_relation: NeighboringRelation | str = ADD_OR_REMOVE_ONE) -> "Contribution":
-        """An event adds 1 to one number, or nothing."""
+        """An event adds 1 to the counter's single number, or nothing."""
         return cls.clamped(0, 1, neighboring_relation)
 
     @classmethod
     def clamped(
         cls, lower: int, upper: int, neighboring_relation: NeighboringRelation | str = ADD_OR_REMOVE_ONE
     ) -> "Contribution":
-        """An event adds an integer of a range to one number; others are moved to the nearer bound."""
+        """An event adds an integer of a range to the single number; others are moved to the nearer bound."""
         low, high = _bound(lower, "lower"), _bound(upper, "upper")
         return cls("clamped", low, high, Fraction(max(abs(low), abs(high), 1)), as_relation(neighboring_relation))
 

@@ -141,7 +141,7 @@ class Readout:
             increments = increments.astype(object)
         totals: Integers = np.cumsum(increments, axis=0) + self._total
         if len(totals):
-            self._total = narrow(totals[-1])
+            self._total = narrow(totals[-1].copy())  # the totals are the caller's, to change as well
         return totals
 
     def _windows(self, increments: Integers) -> Integers:

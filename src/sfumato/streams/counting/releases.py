@@ -14,7 +14,7 @@ from sfumato.mechanisms.continual.base import ContinualMechanism
 from sfumato.mechanisms.lattice import lattice_floats
 from sfumato.noise.uniform.integers import Integers
 from sfumato.numeric.arguments import of_kind
-from sfumato.numeric.rationals import Number, exact, open_probability
+from sfumato.numeric.rationals import Number, exact, open_probability, set_fields
 from sfumato.session.releases.receipt import Receipt
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class CounterReleases:
 
     Attributes:
         first_step: The first of these steps; the counter's first one is 1.
-        sums: The integers that were released, one row a step, in units of `resolution`.
+        sums: The integers that were released, one row a step, in units of `resolution`; read-only.
         labels: The keys, bins or places of the numbers of a step; None where there is one number.
         resolution: The unit of the integers; 1 for counts.
         mechanism: The mechanism, which knows the error of every step.
@@ -44,6 +44,11 @@ class CounterReleases:
     mechanism: ContinualMechanism = field(repr=False)
     receipt: Receipt = field(repr=False)
 
+    def __post_init__(self) -> None:
+        sums = self.sums.view()
+        sums.flags.writeable = False  # a counter returns them again, and saves them
+        set_fields(self, sums=sums)
+
     def __len__(self) -> int:
         """How many steps."""
         return len(self.sums)
@@ -55,7 +60,7 @@ class CounterReleases:
 
     @property
     def values(self) -> Integers:
-        """The noisy sums: a row a step, or one number a step where there are no labels."""
+        """The noisy sums, read-only: a row a step, or one number a step where there are no labels."""
         return self._shaped(self._scaled(self.sums))
 
     @property
