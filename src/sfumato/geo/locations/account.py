@@ -5,7 +5,7 @@ from os import PathLike
 from typing import Any, Final, Protocol, TypeVar
 
 from sfumato.errors import BudgetExceededError, ParameterError
-from sfumato.geo.locations.keeping import Kept
+from sfumato.geo.locations.keeping import DeviceMemory
 from sfumato.ledger.keeping.files import draft_of
 from sfumato.numeric.arguments import of_kind
 from sfumato.privacy.promises import MetricDP
@@ -28,7 +28,7 @@ class MetricMechanism(Protocol[T_co]):
         ...
 
 
-class MetricAccount(Kept):
+class MetricAccount(DeviceMemory):
     """What a device may ever reveal of its inputs, per unit of distance, and a file that says what it has.
 
     It is kept apart from accounts of ε-differential privacy, which refuse a `MetricDP`: no number of the one is a

@@ -11,7 +11,7 @@ from sfumato.ledger.keeping.files import locked
 from sfumato.numeric.arguments import path_of
 
 
-class Kept:
+class DeviceMemory:
     """What a device must not forget and must not have twice: what it has spent, or what it has already reported.
 
     With a second copy a device could spend a budget twice, or report one place with fresh noise again. So nothing but a
@@ -36,7 +36,7 @@ class Kept:
         ParameterError: The path is none.
 
     Example:
-        >>> kept = Kept()
+        >>> kept = DeviceMemory()
         >>> with kept._alone():
         ...     pass
     """

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from sfumato.errors import ParameterError
-from sfumato.geo.locations.keeping import Kept
+from sfumato.geo.locations.keeping import DeviceMemory
 from sfumato.geo.locations.planar_laplace import Location, PlanarLaplace
 from sfumato.geo.planes.grid import MICROMETER, Whole
 from sfumato.ledger.keeping.files import draft_of
@@ -21,7 +21,7 @@ from sfumato.privacy.secret import Secret
 _FORMAT: Final = 1
 
 
-class TileMemory(Kept):
+class TileMemory(DeviceMemory):
     """Reports of places, each drawn once for a tile and repeated whenever the device is in that tile again.
 
     A tile is a square of `width` × `width` cells of the mechanism's grid. A place is moved to the middle cell of its

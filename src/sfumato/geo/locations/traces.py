@@ -5,7 +5,7 @@ from math import isqrt
 from typing import Any, Final
 
 from sfumato.errors import ParameterError
-from sfumato.geo.locations.keeping import Kept
+from sfumato.geo.locations.keeping import DeviceMemory
 from sfumato.geo.locations.planar_laplace import Location, PlanarLaplace
 from sfumato.mechanisms.base import opened
 from sfumato.noise.laws.discrete_laplace import discrete_laplace_one
@@ -19,7 +19,7 @@ _PARTS: Final = 64
 """Steps to a cell, in which the test measures distances: rounding down costs one step of them."""
 
 
-class PredictiveTrace(Kept):
+class PredictiveTrace(DeviceMemory):
     """One device's reports along a trace: the last report again where a test finds it near enough, else a fresh one.
 
     Before each report but the first, d(x, last report) + Laplace noise is compared with the `threshold`. The test has
