@@ -130,7 +130,7 @@ def half_width_of_repeated(parts: Sequence[tuple[IntegerNoise, Floats, Floats]],
     Example:
         >>> counts = (IntegerNoise("laplace", Fraction(1)), np.array([0.5, 1.0]), np.array([1e6, 100.0]))
         >>> round(half_width_of_repeated([counts], Fraction(1, 20)))
-        1386
+        1336
     """
     ordered = [(noise, *_descending(sizes, times)) for noise, sizes, times in parts]
     return _half_width([_Part(*part) for part in ordered if len(part[1])], failure, is_quick=True)

@@ -115,7 +115,7 @@ def noisy_map(
         >>> grid = sf.geo.Grid.around("45.5", -30, width=6000, height=6000, cell=1500)
         >>> asked = sf.geo.noisy_map(db.table("trips"), "to_latitude", "to_longitude", cells=grid)
         >>> asked.error(epsilon="0.5")[0].half_width
-        24
+        24.0
         >>> len(asked.release(epsilon="0.5"))
         16
     """

@@ -121,7 +121,7 @@ def h3_cells(grid: Grid, resolution: int) -> RegionCells:
 
     Example:
         >>> len(h3_cells(Grid.around(45, 7, width=3000, height=3000, cell=100), 8).names)
-        18
+        22
 
     References:
         [Bro18] for the cells.

@@ -52,8 +52,8 @@ class RoadGraph:
     Example:
         >>> import sfumato as sf
         >>> roads = sf.geo.RoadGraph.from_geojson(sf.datasets.city(1, days=1).roads)
-        >>> len(roads), roads.nearest([45.50805, 0], [-29.9993, 0]).tolist()
-        (334, [233, -1])
+        >>> len(roads), roads.nearest([45.48668, 0], [-30.01797, 0]).tolist()
+        (334, [0, -1])
     """
 
     segments: tuple[SegmentId, ...]
