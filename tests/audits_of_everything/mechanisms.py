@@ -12,7 +12,10 @@ from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delt
 from sfumato.audit.core.adapters import one_by_one
 from sfumato.mechanisms import (
     BetaBernoulli,
+    BinaryTree,
+    BufferedToeplitz,
     CellSensitivity,
+    Contribution,
     DistributedGaussian,
     DistributedLaplace,
     DistributedSkellam,
@@ -23,6 +26,7 @@ from sfumato.mechanisms import (
     GaussianNoise,
     GaussianThreshold,
     Geometric,
+    HybridTree,
     JointQuantiles,
     KaryRandomizedResponse,
     Laplace,
@@ -44,6 +48,7 @@ from sfumato.mechanisms import (
     SmoothMedian,
     SmoothSensitivity,
     SparseVector,
+    SquareRoot,
     StableHistogram,
     StableMedian,
     StableValue,
@@ -59,6 +64,9 @@ from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import REPLACE_ONE
 
 QUARTER = Fraction(1, 4)
+ONE = Contribution.one_of()
+TICKS = (0, 0, 0), (1, 0, 0)
+RHO = ApproxDP(ZCDPAccountant().compose(ZCDPEvent(Fraction("0.3"))).epsilon(delta="0.01"), "0.01")
 MILD = "neighbours of so few numbers are not the worst"
 
 
@@ -77,6 +85,12 @@ def columns(mechanism, exact, count):
 def vectors(mechanism, exact, count):
     """The same for vectors: their numbers one after the other."""
     return np.reshape(mechanism.release(list(exact) * count), (count, len(exact)))
+
+
+def over_time(mechanism, exact, count):
+    """The releases of a few ticks, of as many counters side by side as there are runs."""
+    increments = np.repeat(np.reshape(exact, (-1, 1)), count, axis=1)
+    return np.transpose(mechanism.start(count).release_block(increments))
 
 
 def singly(mechanism, exact, count):
@@ -207,7 +221,7 @@ CASES = {
         DistributedGaussian(parties=3, l2_sensitivity=2, rho="0.3", max_dropouts=1, l0_sensitivity=1),
         shared,
         (0, 2),
-        claim=ApproxDP(ZCDPAccountant().compose(ZCDPEvent(Fraction("0.3"))).epsilon(delta="0.01"), "0.01"),
+        claim=RHO,
     ),
     "DistributedLaplace": made(
         DistributedLaplace, DistributedLaplace(parties=3, l1_sensitivity=2, epsilon=2, max_dropouts=1), shared, (0, 2)
@@ -298,6 +312,34 @@ CASES = {
         spied_on(lambda state: state._bits.tolist()),
         (((), ()), ((0,), (0,))),
         fewer=25,
+        share=QUARTER,
+    ),
+    "BinaryTree": made(
+        BinaryTree, BinaryTree(horizon=3, epsilon=2, contribution=ONE), over_time, TICKS, claim=ApproxDP(2, 0)
+    ),
+    "BinaryTree, Gaussian": made(
+        BinaryTree, BinaryTree(horizon=3, rho="0.3", contribution=ONE), over_time, TICKS, claim=RHO, share=QUARTER
+    ),
+    "BinaryTree, online": made(
+        BinaryTree,
+        BinaryTree(horizon=3, rho="0.3", contribution=ONE, online=True),
+        over_time,
+        TICKS,
+        claim=RHO,
+        share=QUARTER,
+    ),
+    "HybridTree": made(
+        HybridTree, HybridTree(epsilon=2, contribution=ONE), over_time, TICKS, claim=ApproxDP(2, 0), share=QUARTER
+    ),
+    "SquareRoot": made(
+        SquareRoot, SquareRoot(horizon=3, rho="0.3", contribution=ONE), over_time, TICKS, claim=RHO, share=QUARTER
+    ),
+    "BufferedToeplitz": made(
+        BufferedToeplitz,
+        BufferedToeplitz(horizon=256, rho="0.3", contribution=ONE),
+        over_time,
+        TICKS,
+        claim=RHO,
         share=QUARTER,
     ),
     "ThresholdAlarm": made(
@@ -411,6 +453,11 @@ KINDS = {name: kind for name, (kind, _) in CASES.items()}
 CASES = {name: case for name, (_, case) in CASES.items()}
 
 WITHOUT = {
+    "RunningCounter": "what a counter over time starts, in the cases of these",
+    "Contribution": "what counters over time are given", "Participation": "what counters over time are given",
+    "RunningTotal": "what counters over time release", "SlidingWindow": "what counters over time release",
+    "DecayingSum": "what counters over time release", "nondecreasing": "made of releases alone",
+    "best_counter": "no mechanism: a choice from public facts",
     "AdditiveMechanism": "a role", "Mechanism": "a role", "PosteriorModel": "a role",
     "BetaBernoulli": "what PosteriorSampling draws from", "GammaPoisson": "what PosteriorSampling draws from",
     "LaplaceLocation": "what PosteriorSampling draws from",
