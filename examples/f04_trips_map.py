@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import sfumato as sf
-from sfumato.datasets.traces import City
+from sfumato.datasets.towns import City
 
 PEOPLE, DAYS = 2_000, 2
 EPSILON = "1"

@@ -21,7 +21,7 @@ from sfumato.attacks.linking.finding_homes import distances_of_means
 from sfumato.attacks.linking.traces import unicity_by_points, unicity_picture
 from sfumato.attacks.reconstruction import accuracy_over, noisy_sums
 from sfumato.datasets.pseudonyms import traces
-from sfumato.datasets.traces import city
+from sfumato.datasets.towns import city
 from sfumato.geo import Grid, PlanarLaplace, RoadGraph, TileMemory, noisy_traffic, open_traffic
 from sfumato.local import (
     DEPLOYMENTS,

@@ -134,8 +134,8 @@ MUTANTS = (
         edits=(
             (
                 "streams/counting/plan.py",
-                "charge=payer.charge_of(event, delta=delta)",
-                'charge=type(payer.charge_of(event, delta=delta))("0.0001")',
+                "charge=payer.charge_of(event, delta=delta, stated=of_keys)",
+                'charge=type(payer.charge_of(event, delta=delta, stated=of_keys))("0.0001")',
             ),
         ),
         tests=(f"{_COUNTER}::test_all_steps_are_charged_once_before_anything_is_read",),

@@ -8,7 +8,7 @@ from sfumato.datasets.adult import ADULT_NAMES, adult_or_people, load_adult
 from sfumato.datasets.census import people
 from sfumato.datasets.pseudonyms import SearchLog, ratings, search_log, traces
 from sfumato.datasets.small import SYMPTOMS, company, diseases, medical_table, survey, symptoms, votes
-from sfumato.datasets.traces import City, city
+from sfumato.datasets.towns import City, city
 from sfumato.datasets.voters import HospitalAndVoters, hospital_and_voters
 
 __all__ = [

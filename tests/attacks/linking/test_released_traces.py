@@ -5,7 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attacks.linking.released_traces import found_by_points, linked_traces
-from sfumato.datasets.traces import city
+from sfumato.datasets.towns import city
 from sfumato.errors import ParameterError
 
 CERTAIN = 1 - 2e-6

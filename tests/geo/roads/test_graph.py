@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import floyd_warshall
 
-from sfumato.datasets.traces import city
+from sfumato.datasets.towns import city
 from sfumato.errors import ParameterError
 from sfumato.geo.roads.graph import FARTHEST, RoadGraph
 

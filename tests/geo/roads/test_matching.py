@@ -6,7 +6,7 @@ import pytest
 from tests.geo.roads.test_graph import CROSS, collection, line
 
 from sfumato.datasets.draws import uniforms
-from sfumato.datasets.traces import city
+from sfumato.datasets.towns import city
 from sfumato.errors import ParameterError
 from sfumato.geo.roads.graph import RoadGraph
 from sfumato.geo.roads.matching import RoadMatching, match

@@ -9,7 +9,7 @@ import pytest
 from tests.geo.roads.test_graph import CROSS
 
 from sfumato.datasets.draws import uniforms
-from sfumato.datasets.traces import UTC_OFFSET_HOURS, city
+from sfumato.datasets.towns import UTC_OFFSET_HOURS, city
 from sfumato.errors import ParameterError
 from sfumato.geo.roads.graph import RoadGraph
 from sfumato.geo.roads.matching import RoadMatching

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow.compute as pc
 import pytest
 
-from sfumato.datasets.traces import SECONDS_BETWEEN_POINTS, UTC_OFFSET_HOURS, city
+from sfumato.datasets.towns import SECONDS_BETWEEN_POINTS, UTC_OFFSET_HOURS, city
 from sfumato.errors import ParameterError
 
 
