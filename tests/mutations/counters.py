@@ -165,4 +165,18 @@ MUTANTS = (
         "most = min(1, self.participation.most)",
         "test_hybrid_tree.py::test_each_tree_has_noise_for_its_own_levels",
     ),
+    mutant(
+        "an interrupted counter goes on with other noise",
+        "base.py",
+        "self._is_broken = True  #",
+        "self._is_broken = False  #",
+        "test_base.py::test_an_interrupted_counter_neither_goes_on_nor_is_saved",
+    ),
+    mutant(
+        "noise is for the rounding of a finer lattice",
+        "square_root.py",
+        "while self.lattice_bits < finest:",
+        "if self.lattice_bits < finest:",
+        "test_square_root.py::test_noise_is_for_the_rounding_of_the_lattice_that_it_has",
+    ),
 )

@@ -206,6 +206,26 @@ def test_a_counter_does_not_go_on_in_another_process(monkeypatch):
             call()
 
 
+@pytest.mark.parametrize("name", COUNTERS)
+def test_an_interrupted_counter_neither_goes_on_nor_is_saved(name, monkeypatch):
+    """Its noise may be ahead of its ticks."""
+    running = COUNTERS[name].start(1)
+    running.release([0])
+    kept = running.saved()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(running._readout), "read", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        running.release([0])
+    monkeypatch.undo()
+    for refused in (lambda: running.release([0]), running.saved):
+        with pytest.raises(ParameterError, match="interrupted"):
+            refused()
+    assert COUNTERS[name].restored(kept).step == 1
+
+
 def test_a_state_of_another_mechanism_or_none_is_refused():
     mechanism = BinaryTree(horizon=4, epsilon=1)
     saved = mechanism.start().saved()

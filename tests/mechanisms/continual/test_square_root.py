@@ -126,3 +126,23 @@ def test_noise_moves_by_the_event_that_is_stated(bits):
 def test_what_is_no_counter_is_refused(wrong):
     with pytest.raises(ParameterError):
         SquareRoot(**{"horizon": 8, "rho": 1} | wrong)
+
+
+def test_noise_is_for_the_rounding_of_the_lattice_that_it_has(monkeypatch):
+    """There are ρ where the noise for the rounding of one lattice needs the next coarser one, and so on."""
+    made, last = square_root.set_noise, []
+
+    def noted(counter, *, norm, finest):
+        made(counter, norm=norm, finest=finest)
+        last[:] = [(norm, finest, counter.lattice_bits)]
+        seen.append(norm)
+
+    seen = []
+    monkeypatch.setattr(square_root, "set_noise", noted)
+    SquareRoot(horizon=1 << 16, rho=1)
+    widest = (1 << 20) / Fraction(seen[0]) * (1 - Fraction(66_000, 1 << 36))
+    before = len(seen)
+    SquareRoot(horizon=1 << 16, rho=1 / (2 * widest**2))
+    assert len(seen) - before == 3
+    ((_, finest, bits),) = last
+    assert finest == bits

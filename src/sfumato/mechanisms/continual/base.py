@@ -192,11 +192,12 @@ class RunningCounter:
         ((1,), (30,), 31)
     """
 
-    __slots__ = ("_noise", "_process", "_readout", "mechanism")
+    __slots__ = ("_is_broken", "_noise", "_process", "_readout", "mechanism")
 
     def __init__(self, mechanism: ContinualMechanism, noise: RunningNoise, readout: Readout) -> None:
         """For `start` and `restored`."""
         self.mechanism, self._noise, self._readout, self._process = mechanism, noise, readout, getpid()
+        self._is_broken = False
 
     def __repr__(self) -> str:
         return f"RunningCounter(step={self.step}, numbers={self.numbers})"
@@ -294,13 +295,18 @@ class RunningCounter:
                 "works only in the process that started it: each copy would draw other noise for the same data"
             )
             raise ParameterError("counter", "a copy in another process", requirement)
+        if self._is_broken:
+            requirement = "was interrupted while it drew noise; restore its last saved state, or start a new one"
+            raise ParameterError("counter", "interrupted", requirement)
 
     def _released(self, increments: Integers) -> Integers:
         """Everything behind v is computed from v."""
         bits = self._noise.unit_bits
+        self._is_broken = True  # until noise, tick and totals agree again
         noise = self._noise.draw(len(increments))
         self._noise.step += len(increments)
         sums = self._readout.read(multiply_add(1 << bits, increments, noise))
+        self._is_broken = False
         return narrow(sums if bits == 0 else sums + (1 << bits - 1) >> bits)
 
 

@@ -102,8 +102,12 @@ class SquareRoot(ToeplitzCounter):
         ideal = rounded_up(moved_squared(coefficients(self.horizon, sums), participation, sums))
         off = sqrt_up(Fraction(self.horizon)) * participation.within(self.horizon)
         # Each coefficient is off by less than a step, and so by less than that the columns of one unit together.
-        set_noise(self, norm=ideal + off / (1 << _FINEST), finest=_FINEST)
-        set_noise(self, norm=ideal + off / (1 << self.lattice_bits), finest=self.lattice_bits)
+        # More noise may need a coarser lattice, on which they are off by more: until the lattice stays.
+        finest = _FINEST
+        set_noise(self, norm=ideal + off / (1 << finest), finest=finest)
+        while self.lattice_bits < finest:
+            finest = self.lattice_bits
+            set_noise(self, norm=ideal + off / (1 << finest), finest=finest)
 
     @property
     def memory(self) -> int:
