@@ -16,6 +16,7 @@ from sfumato import mechanisms
 from sfumato.accounting import BasicAccountant, ZCDPAccountant
 from sfumato.errors import ParameterError
 from sfumato.mechanisms import (
+    Contribution,
     DistributedGaussian,
     DistributedLaplace,
     DistributedSkellam,
@@ -25,6 +26,7 @@ from sfumato.mechanisms import (
     MatrixMechanism,
     NoisyMax,
     Staircase,
+    ThresholdAlarm,
 )
 from sfumato.mechanisms.base import LatticeNoise, half_width, integers, opened
 from sfumato.noise.uniform.integers import add
@@ -36,7 +38,9 @@ from sfumato.privacy.secret import Secret
 RELATED = [
     value
     for value in (getattr(mechanisms, name) for name in mechanisms.__all__)
-    if inspect.isclass(value) and "neighboring_relation" in inspect.signature(value).parameters
+    if inspect.isclass(value)
+    and value is not Contribution  # which is made by functions of its own
+    and "neighboring_relation" in inspect.signature(value).parameters
 ]
 
 
@@ -112,10 +116,10 @@ def test_a_relation_that_is_unknown_is_refused_and_a_name_is_as_good_as_the_rela
             for name in inspect.signature(kind).parameters
             if name != "neighboring_relation" and hasattr(example, name)
         }
-        for example in (*(case.mechanism for case in CASES), ONE_ROW)
+        for example in (*(case.mechanism for case in CASES), ONE_ROW, ThresholdAlarm(10, epsilon=1))
         if type(example) is kind
     )
-    positional = [others.pop(name) for name in list(others) if name in {"workload", "model"}]
+    positional = [others.pop(name) for name in list(others) if name in {"workload", "model", "threshold"}]
     named = kind(*positional, **others, neighboring_relation="replace_one")
     assert named == kind(*positional, **others, neighboring_relation=REPLACE_ONE)
     with pytest.raises(ParameterError, match="neighboring_relation"):
