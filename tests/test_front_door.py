@@ -35,8 +35,8 @@ PACKAGES = ("accounting", "attacks", "audit", "datasets", "geo", "learn", "local
 NOBODY = "sfk_none"
 """A key that no server accepts."""
 
-SECONDS = 3
-"""Of the processor, after which a call is taken for one without an end."""
+SECONDS = 10
+"""Of the processor, after which a call is taken for one without an end; the slowest takes 2 where nothing else runs."""
 
 
 class Anything:

@@ -192,6 +192,7 @@ def write_files(folder, *, quantum=0, limits=""):
     for name, protocol in PROTOCOLS.items():
         save_protocol(protocol, folder / f"{name}.json")
     readers = ", ".join(f'"{name}"' for name in GRANTS)
+    (folder / "entries.jsonl").unlink(missing_ok=True)  # of a folder that is written anew
     with StreamSession("entries", budget=PureDP(1)) as account:
         entries = Counter(session=account, mechanism=BinaryTree, horizon=40, epsilon=1)
         entries.add_many(count=9_000)

@@ -264,7 +264,7 @@ def entries(model, prefix=""):
         inner = next((one for one in kinds if issubclass(one, BaseModel)), None)
         if inner is None:
             yield prefix + name
-        elif name in {"datasets", "providers", "collections"}:
+        elif name in {"datasets", "providers", "collections", "counters", "maps"}:
             yield from entries(inner, f"{name}.NAME.")
         else:
             yield from entries(inner, f"{prefix}{name}.")

@@ -14,10 +14,9 @@ Proof: proofs/geo/maps/cells.md.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
@@ -30,6 +29,9 @@ from sfumato.query.model.columns import integer, text
 from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import PUBLIC, Table
 from sfumato.query.python.frame import Frame, Groups
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Q = TypeVar("Q")
 
@@ -57,8 +59,10 @@ class RegionCells:
     polygons: tuple[list[list[Ring]], ...]
     places: NDArray[np.int64]
 
-    def to_arrow(self) -> pa.Table:
+    def to_arrow(self) -> "pa.Table":
         """The public table: one row for each cell that lies in a region."""
+        import pyarrow as pa  # pages of maps are made where no data is read
+
         cells = np.flatnonzero(self.places != _NOWHERE)
         return pa.table({CELL: cells, REGION: [self.names[place] for place in self.places[cells]]})
 

@@ -32,6 +32,7 @@ from sfumato.errors import (
     PolicyError,
     ReservationError,
     SfumatoError,
+    StateError,
     TicketError,
     UnavailableError,
     UnboundedSensitivityError,
@@ -68,6 +69,7 @@ _STATUS: Final[Mapping[type[Exception], HTTPStatus]] = {
     LedgerError: HTTPStatus.SERVICE_UNAVAILABLE,
     DatabaseError: HTTPStatus.SERVICE_UNAVAILABLE,
     EntropyError: HTTPStatus.SERVICE_UNAVAILABLE,
+    StateError: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 """What an error is in HTTP: the first of its classes, itself first, that is listed."""
 
