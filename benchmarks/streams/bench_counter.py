@@ -21,10 +21,9 @@ REPEATS = 3
 TARGETS = {"events a second, in arrays": 1e6, "releases a second, in blocks": 1e5, "megabytes of 100,000 keys": 200}
 
 
-def counter(folder=None, *, unit=sf.EACH_ROW, state=None, horizon=1 << 20, **options):
+def counter(session=None, *, unit=sf.EACH_ROW, state=None, horizon=1 << 20, **options):
     """A counter of a year of seconds or so."""
-    ledger = None if folder is None else str(Path(folder) / "ledger.db")
-    session = sf.streams.StreamSession("visits", budget=sf.ZCDP(100), unit=unit, ledger=ledger)
+    session = session or sf.streams.StreamSession("visits", budget=sf.ZCDP(100), unit=unit)
     facts = {"mechanism": sf.mechanisms.BinaryTree, "rho": 1, "horizon": horizon}
     return sf.streams.Counter(session=session, state=state, **(facts | options))
 
@@ -73,13 +72,12 @@ def durable():
                 os.pwrite(descriptor, b"x" * 4096, 4096 * at)
                 os.fsync(descriptor)
 
-        visits = counter(folder, state=path / "state")
         yield "milliseconds of a bare fsync", 10 * seconds(sync)
-        yield "milliseconds of a durable release", 10 * seconds(lambda: [visits.tick() for _ in range(100)])
-        yield (
-            "durable releases a second, in blocks of 10,000",
-            100_000 / seconds(lambda: [visits.tick(10_000) for _ in range(10)]),
-        )
+        account = sf.streams.StreamSession("visits", budget=sf.ZCDP(100), ledger=str(path / "ledger.db"))
+        with account, counter(account, state=path / "state") as visits:
+            yield "milliseconds of a durable release", 10 * seconds(lambda: [visits.tick() for _ in range(100)])
+            blocks = seconds(lambda: [visits.tick(10_000) for _ in range(10)])
+            yield "durable releases a second, in blocks of 10,000", 100_000 / blocks
 
 
 def keyed():

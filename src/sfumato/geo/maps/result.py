@@ -1,7 +1,8 @@
 """A released map: its cells with values and intervals, as GeoJSON, as a picture, and as a page without a network."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from json import dumps
 from math import inf, log
 from os import PathLike
@@ -13,7 +14,6 @@ from sfumato.geo.maps.cells import MapCells, Ring
 from sfumato.geo.maps.page import Layer, page_of
 from sfumato.geo.maps.quadtree import Quadtree
 from sfumato.numeric.arguments import is_one_of, path_of
-from sfumato.numeric.rationals import set_fields
 from sfumato.query.statistics.estimates import AnswerValue
 from sfumato.session.releases.receipt import Receipt
 from sfumato.session.releases.release import Release
@@ -38,7 +38,7 @@ class MapCell:
     stands_out: tuple[bool, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class NoisyMap:
     """A noisy map: the cells of a release with their outlines.
 
@@ -53,19 +53,19 @@ class NoisyMap:
         release: The noisy answer, with its receipt.
         cells: The public cells.
         detail: Of a quadtree: a square is parted where its count is more than so many times its error.
-        shown: The cells that are drawn: all of them; of a quadtree the squares that part it.
     """
 
     release: Release
     cells: MapCells
     detail: float = 4.0
-    shown: tuple[MapCell, ...] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def shown(self) -> tuple[MapCell, ...]:
+        """The cells that are drawn: all of them; of a quadtree the squares that part it."""
         rows = dict(zip(self.release.groups, self.release.estimates, strict=True))
         groups = _leaves(rows, self.cells, self.detail) if isinstance(self.cells, Quadtree) else list(rows)
         factor = _factor(len(groups), self.release.confidence)
-        set_fields(self, shown=tuple(self._cell(keys, tuple(rows[keys]), factor) for keys in groups))
+        return tuple(self._cell(keys, tuple(rows[keys]), factor) for keys in groups)
 
     @property
     def statistics(self) -> tuple[str, ...]:
