@@ -36,7 +36,7 @@ MUTANTS = (
         f"{_COUNTING}/selection.py",
         "selected.delta / (keys * mechanism.horizon)",
         "selected.delta / keys",
-        "test_a_key_of_one_unit_is_ever_shown_with_at_most_delta_over_its_keys",
+        "test_thresholds_are_for_what_a_unit_adds_and_for_the_keys_it_may_have",
     ),
     mutant(
         "the delta of keys is not for all keys of a unit",
