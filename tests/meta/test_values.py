@@ -9,7 +9,7 @@ KEEPS_COUNT = {
     "Supply", "WriteRequest", "_Factors", "_Kept",
 }  # fmt: skip
 """What a ledger, a supply of random bits or a convolution counts or stores in as it goes."""
-CACHES = {"LossProfile"}
+CACHES = {"LossProfile", "NoisyMap"}
 """A `cached_property` is stored where slots have no place."""
 
 
