@@ -74,8 +74,8 @@ MUTANTS = (
         edits=(
             (
                 "learn/linear/descent.py",
-                "clipped: Matrix = np.clip(residuals, -most, most)[:, None]",
-                "clipped: Matrix = residuals[:, None]",
+                "clipped: Matrix = np.clip(residuals, -most[:, None], most[:, None])",
+                "clipped: Matrix = residuals",
             ),
         ),
         tests=(f"{_DESCENT}::test_no_neighbor_moves_a_gradient_further_than_noise_is_made_for",),
@@ -87,6 +87,24 @@ MUTANTS = (
                 "learn/linear/descent.py",
                 "norms = np.sqrt(squares_of(residuals))",
                 "norms = np.abs(residuals).max(axis=1)",
+            ),
+        ),
+        tests=(f"{_DESCENT}::test_no_neighbor_moves_a_gradient_further_than_noise_is_made_for",),
+    ),
+    Mutant(
+        name="support vectors are fitted to the logistic loss",
+        edits=(("learn/linear/support_vectors.py", '(data, total, "hinge")', '(data, total, "logistic")'),),
+        tests=("tests/learn/linear/test_support_vectors.py::test_a_session_is_charged_once_for_one_model",),
+    ),
+    Mutant(
+        name="each class of support vectors has a clip of its own",
+        edits=(
+            (
+                "learn/linear/descent.py",
+                "most[:, None])\n            return clipped\n",
+                "most[:, None])\n            return clipped\n"
+                '        if self._loss == "hinge":\n'
+                "            return np.clip(residuals, -most[:, None], most[:, None])\n",
             ),
         ),
         tests=(f"{_DESCENT}::test_no_neighbor_moves_a_gradient_further_than_noise_is_made_for",),

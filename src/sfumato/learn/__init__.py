@@ -7,5 +7,6 @@ from sfumato.learn.bayes.categorical import CategoricalNB
 from sfumato.learn.bayes.gaussian import GaussianNB
 from sfumato.learn.linear.logistic import LogisticRegression
 from sfumato.learn.linear.regression import LinearRegression, Ridge
+from sfumato.learn.linear.support_vectors import LinearSVC
 
-__all__ = ["CategoricalNB", "GaussianNB", "LinearRegression", "LogisticRegression", "Ridge"]
+__all__ = ["CategoricalNB", "GaussianNB", "LinearRegression", "LinearSVC", "LogisticRegression", "Ridge"]

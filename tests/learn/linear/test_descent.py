@@ -20,25 +20,26 @@ COLUMNS = [NUMBER, CENTERED, KIND]
 DESIGN = design_of(COLUMNS, norm=None, l1_norm=None, intercept=True)
 
 
-def fitted(*, classes=2, moved_rows=1, epsilon=1, steps=4, clip=Fraction(1), strength=None, design=DESIGN):
+def fitted(*, classes=2, moved_rows=1, epsilon=1, steps=4, clip=Fraction(1), strength=None, loss="logistic"):
     return descent(
-        design, classes=classes, moved_rows=moved_rows, charge=ApproxDP(epsilon, "1e-6"), steps=steps, clip=clip,
-        strength=strength,
+        DESIGN, classes=classes, moved_rows=moved_rows, charge=ApproxDP(epsilon, "1e-6"), steps=steps, clip=clip,
+        strength=strength, loss=loss,
     )  # fmt: skip
 
 
-def gradient_of(records, weights, *, classes, clip):
+def gradient_of(records, weights, *, classes, clip, loss="logistic"):
     rows = training_rows(records)
     outputs = 1 if classes == 2 else classes
-    return Gradients(DESIGN.rows(rows.codes), rows.target, outputs=outputs, clip=clip).exact(weights)
+    return Gradients(DESIGN.rows(rows.codes), rows.target, outputs=outputs, clip=clip, loss=loss).exact(weights)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("clip", [Fraction(1, 3), Fraction(3)])
-def test_no_neighbor_moves_a_gradient_further_than_noise_is_made_for(classes, clip):
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_no_neighbor_moves_a_gradient_further_than_noise_is_made_for(classes, clip, loss):
     """All pairs of tables of up to two rows, both relations, at weights that make residuals small, large and mixed."""
     records = list(product((0, 2), (0, 1, 2), (0, 2), range(classes)))[:: 2 if classes == 2 else 3]
-    fit = fitted(classes=classes, clip=clip)
+    fit = fitted(classes=classes, clip=clip, loss=loss)
     generator = np.random.default_rng(0)
     added, replaced = neighbors(records, most=1)
     for scale in (0.0, 1.0, 1e3):
@@ -48,7 +49,9 @@ def test_no_neighbor_moves_a_gradient_further_than_noise_is_made_for(classes, cl
         def exact_gradient(table, weights=weights, seen=seen):
             key = tuple(table)
             if key not in seen:
-                found = gradient_of(table, weights, classes=classes, clip=fit.clip_steps) if table else 0 * weights
+                found = 0 * weights
+                if table:
+                    found = gradient_of(table, weights, classes=classes, clip=fit.clip_steps, loss=loss)
                 seen[key] = found.astype(np.int64)
             return seen[key]
 
@@ -62,14 +65,16 @@ def test_no_neighbor_moves_a_gradient_further_than_noise_is_made_for(classes, cl
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_the_sum_is_that_of_single_rows_in_any_order(classes):
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_the_sum_is_that_of_single_rows_in_any_order(classes, loss):
     generator = np.random.default_rng(1)
     records = np.stack([generator.integers(0, most, 10_000) for most in (3, 3, 3, classes)], axis=1)
     weights = generator.normal(size=(DESIGN.width, 1 if classes == 2 else classes))
-    whole = gradient_of(records, weights, classes=classes, clip=2**23)
-    assert (whole == gradient_of(records[::-1], weights, classes=classes, clip=2**23)).all()
+    shared = {"classes": classes, "clip": 2**23, "loss": loss}
+    whole = gradient_of(records, weights, **shared)
+    assert (whole == gradient_of(records[::-1], weights, **shared)).all()
     kinds, counts = np.unique(records, axis=0, return_counts=True)
-    single = [gradient_of([kind], weights, classes=classes, clip=2**23) for kind in kinds]
+    single = [gradient_of([kind], weights, **shared) for kind in kinds]
     assert (whole == sum(count * one for count, one in zip(counts, single, strict=True))).all()
 
 
@@ -86,6 +91,29 @@ def test_gradients_are_those_of_the_logistic_loss():
     expected = row[:, None] * (parts / parts.sum() - np.eye(3)[2])
     found = gradient_of([(2, 0, 1, 2)], several, classes=3, clip=2**30) / (SHARE * UNIT)
     assert np.abs(found - expected).max() < 3 / 1024
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_gradients_are_those_of_the_rounded_hinge_loss(classes):
+    """The differences of the loss on both sides of weights, of one class against the rest."""
+
+    def loss(weights, row, target):
+        signs = np.where(np.arange(weights.shape[1]) == target, 1, -1) if classes > 2 else np.array([2 * target - 1])
+        margins = signs * (row @ weights)
+        corner = np.where(margins < 1.5, (1.5 - margins) ** 2 / 2, 0)
+        return np.where(margins < 0.5, 1 - margins, corner).sum()
+
+    generator = np.random.default_rng(3)
+    for record in ((2, 0, 1, 0), (0, 2, 2, 1), (1, 2, 0, 1)):
+        row = DESIGN.rows(np.array([record[:3]], dtype=np.int32))[0] / UNIT
+        weights = generator.normal(size=(6, 1 if classes == 2 else classes))
+        expected = np.zeros_like(weights)
+        for place in np.ndindex(weights.shape):
+            move = np.zeros_like(weights)
+            move[place] = 1e-5
+            expected[place] = (loss(weights + move, row, record[3]) - loss(weights - move, row, record[3])) / 2e-5
+        found = gradient_of([record], weights, classes=classes, clip=2**30, loss="hinge") / (SHARE * UNIT)
+        assert np.abs(found - expected).max() < 2 / 1024
 
 
 @pytest.mark.parametrize("moved_rows", [1, 2, 6])
@@ -115,24 +143,28 @@ def test_only_noisy_numbers_reach_a_model(monkeypatch):
     assert tuple(drawn) == fit.event.events * len(tables)
 
 
-def test_it_learns_what_there_is_to_learn():
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_it_learns_what_there_is_to_learn(loss):
     records = [(2, 1, 0, 1)] * 3000 + [(0, 1, 0, 0)] * 3000
-    weights = np.array(fitted(steps=40).release(secret_rows(records))["weights"])
+    weights = np.array(fitted(steps=40, loss=loss).release(secret_rows(records))["weights"])
     scores = DESIGN.rows(np.array([(2, 1, 0), (0, 1, 0)], dtype=np.int32)) @ weights
     assert scores[0] > 0 > scores[1]
 
 
 @pytest.mark.parametrize("strength", [Fraction(1), Fraction(10**9)])
-def test_models_stay_finite_whatever_the_penalty_and_the_rows(strength):
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_models_stay_finite_whatever_the_penalty_and_the_rows(strength, loss):
     for records in ([], [(2, 2, 2, 1)] * 3):
-        weights = np.array(fitted(strength=strength, epsilon="0.001").release(secret_rows(records))["weights"])
+        weights = np.array(
+            fitted(strength=strength, epsilon="0.001", loss=loss).release(secret_rows(records))["weights"]
+        )
         assert np.isfinite(weights).all()
 
 
 def test_its_document_tells_fits_apart():
     documents = [
         fitted(**change).document()
-        for change in ({}, {"steps": 5}, {"clip": Fraction(2)}, {"classes": 3}, {"moved_rows": 2},
+        for change in ({}, {"steps": 5}, {"clip": Fraction(2)}, {"classes": 3}, {"moved_rows": 2}, {"loss": "hinge"},
                        {"strength": exact("0.5", "strength")})
     ]  # fmt: skip
     assert all(documents.count(one) == 1 for one in documents)

@@ -122,7 +122,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has 
         return found
 
 
-class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc] # scikit-learn has no types
+class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc] # scikit-learn has no types
     """A private model that tells listed classes apart; `classes` are the owner's, never those that occur.
 
     Attributes:
@@ -155,6 +155,10 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc
         if values is None or len(values) < 2:  # noqa: PLR2004 # with one class nothing is to be told
             raise ParameterError("y", "the target", "must be a column of at least two listed classes")
         return values
+
+
+class PrivateClassifier(ClassEstimator):
+    """A private model that has a probability for each class."""
 
     @abstractmethod
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 # scikit-learn's name

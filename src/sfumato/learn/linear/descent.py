@@ -1,4 +1,4 @@
-"""Noisy gradient descent over all rows, for logistic models: every step is one vector of noisy whole numbers.
+"""Noisy gradient descent over all rows, for linear models: every step is one vector of noisy whole numbers.
 
 A row's gradient is its residual times its features, both on lattices, and its norm is clipped in whole numbers. So the
 sum of all gradients is a vector of integers of a known L2 sensitivity, to which discrete Gaussian noise is added.
@@ -10,14 +10,16 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from math import exp, floor, sqrt
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.accounting.composition.joint_gaussian import joint_stddevs
+from sfumato.errors import ParameterError
 from sfumato.learn.linear.design import UNIT, Design, Matrix, norm_up, squares_of
 from sfumato.mechanisms.additive.gaussian import GaussianNoise
+from sfumato.noise.uniform.integers import LARGEST_SCALE
 from sfumato.numeric.rationals import set_fields
 from sfumato.privacy.codec import Json
 from sfumato.privacy.events import ComposedEvent
@@ -31,11 +33,17 @@ SHARE: Final = 4096
 STEPS: Final = 60
 """How many steps there are, if nothing is said."""
 
-CLIP: Final = Fraction(2, 5)
+Loss: TypeAlias = Literal["logistic", "hinge"]
+"""What is minimized: −log P(y | x), or the hinge loss with its corner rounded, one class against the rest."""
+
+CLIP: Final[dict[Loss, Fraction]] = {"logistic": Fraction(2, 5), "hinge": Fraction(4, 5)}
 """What gradients are clipped to, as a share of the largest norm of a row, if nothing is said."""
 
+MARGIN: Final = Fraction(1, 2)
+"""h of the rounded hinge loss: the slope goes from −1 to 0 between the margins 1 − h and 1 + h."""
+
 _MOMENTUM: Final = 0.9
-_FASTEST: Final = 300.0
+_FASTEST: Final[dict[Loss, float]] = {"logistic": 300.0, "hinge": 75.0}
 """The largest step, over the square of the largest norm of a row: with momentum it stays stable."""
 
 _CALMEST: Final = 0.04
@@ -50,6 +58,8 @@ _LARGEST_SUM: Final = 2.0**36
 
 _SCORE_BITS: Final = 10
 _LARGEST_SCORE: Final = 16 << _SCORE_BITS
+_HINGE_TOP: Final = int((1 + MARGIN) * (1 << _SCORE_BITS))
+_HINGE_WIDTH: Final = int(2 * MARGIN * (1 << _SCORE_BITS))
 _EXPONENTIAL: Final = 1 << 20
 _BLOCK: Final = 4096
 _BELOW: Final = 1 - 2.0**-40
@@ -71,7 +81,7 @@ def _exponential_table() -> Matrix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyDescent:
-    """A fit of logistic models by noisy gradient descent; it is the `PrivateFit` of a session.
+    """A fit of linear models by noisy gradient descent; it is the `PrivateFit` of a session.
 
     **Guarantee**: (ε, δ)-differential privacy, certified for all steps together by `joint_stddevs`, where at most
     `moved_rows` rows enter or leave between neighboring databases. Proof: proofs/learn/linear/descent.md.
@@ -84,6 +94,7 @@ class NoisyDescent:
         steps: How many gradients are released.
         clip: The largest L2 norm of a row's gradient.
         strength: λ of a regularization (λ/2)·‖θ‖² of the sum over all rows.
+        loss: What is minimized.
         count: The noise on the number of rows.
         gradient: The noise on each gradient.
         event: All noisy numbers.
@@ -96,6 +107,7 @@ class NoisyDescent:
     steps: int
     clip: Fraction
     strength: Fraction = Fraction(0)
+    loss: Loss = "logistic"
     count: GaussianNoise = field(init=False, repr=False)
     gradient: GaussianNoise = field(init=False, repr=False)
     event: ComposedEvent = field(init=False, repr=False)
@@ -108,7 +120,8 @@ class NoisyDescent:
     @property
     def name(self) -> str:
         """What ledgers and receipts call the method."""
-        return "logistic regression by noisy gradient descent"
+        kind = "logistic regression" if self.loss == "logistic" else "linear support vectors"
+        return f"{kind} by noisy gradient descent"
 
     @property
     def clip_steps(self) -> int:
@@ -137,14 +150,16 @@ class NoisyDescent:
         """All parameters on which the model depends."""
         return {
             "design": self.design.document(), "classes": self.classes, "moved_rows": self.moved_rows,
-            "steps": self.steps, "clip": str(self.clip), "strength": str(self.strength),
+            "steps": self.steps, "clip": str(self.clip), "strength": str(self.strength), "loss": self.loss,
         }  # fmt: skip
 
     def release(self, rows: Secret[TrainingRows], /) -> dict[str, Json]:
         """The weights after the last step: one row a feature, one column a vector of weights."""
         opened = rows.open_for_noise()
         target = np.zeros(len(opened.codes), dtype=np.int32) if opened.target is None else opened.target
-        gradients = Gradients(self.design.rows(opened.codes), target, outputs=self.outputs, clip=self.clip_steps)
+        gradients = Gradients(
+            self.design.rows(opened.codes), target, outputs=self.outputs, clip=self.clip_steps, loss=self.loss
+        )
         size = max(float(self.count.release(len(target))), float(self.count.stddev), 1.0)
         rate = self._rate(size)
         largest = _LARGEST_SUM / float(self.design.l1_norm * UNIT)
@@ -168,6 +183,8 @@ class NoisyDescent:
             l2_sensitivities=distances, l0_sensitivities=sizes, weights=weights, epsilon=self.charge.epsilon,
             delta=self.charge.delta,
         )  # fmt: skip
+        if max(count, gradient) > LARGEST_SCALE:
+            raise ParameterError("epsilon", str(self.charge.epsilon), "must be larger: no such noise is drawn")
         return (
             GaussianNoise(l2_sensitivity=distances[0], stddev=count, l0_sensitivity=1),
             GaussianNoise(l2_sensitivity=distances[1], stddev=gradient, l0_sensitivity=size),
@@ -176,7 +193,7 @@ class NoisyDescent:
     def _rate(self, size: float) -> float:
         """The step, from the noisy number of rows and public numbers alone."""
         square = float(self.design.l2_square)
-        rate = min(_FASTEST / square, _CALMEST * size / (self.score_noise * sqrt(square)))
+        rate = min(_FASTEST[self.loss] / square, _CALMEST * size / (self.score_noise * sqrt(square)))
         return min(rate, size / float(self.strength)) if self.strength else rate
 
 
@@ -188,10 +205,13 @@ class Gradients:
         target: The class of each row, from 0.
         outputs: How many vectors of weights there are.
         clip: The largest L2 norm of a row's gradient in lattice steps.
+        loss: What is minimized.
     """
 
-    def __init__(self, rows: Matrix, target: Codes, *, outputs: int, clip: int) -> None:
-        self._rows, self._outputs = rows, outputs
+    def __init__(
+        self, rows: Matrix, target: Codes, *, outputs: int, clip: int, loss: Loss = "logistic"
+    ) -> None:  # fmt: skip
+        self._rows, self._outputs, self._loss = rows, outputs, loss
         norms = np.ceil(np.sqrt(squares_of(rows)))  # of squares of whole numbers below 2^53, never too small
         self._most = np.floor(clip / np.maximum(norms, 1.0) * _BELOW)
         self._target = target
@@ -204,24 +224,39 @@ class Gradients:
         for start in range(0, len(self._rows), _BLOCK):
             own = slice(start, start + _BLOCK)
             scores = np.floor(self._rows[own] @ fixed * (2.0 ** (_SCORE_BITS - _WEIGHT_BITS) / UNIT))
-            residuals = self._binary(scores, own) if self._outputs == 1 else self._several(scores, own)
-            total += (self._rows[own].T @ residuals).astype(np.int64)
+            residuals = self._hinge(scores, own) if self._loss == "hinge" else self._logistic(scores, own)
+            total += (self._rows[own].T @ self._clipped(residuals, own)).astype(np.int64)
         return total
 
-    def _binary(self, scores: Matrix, own: slice) -> Matrix:
-        places = (np.clip(scores[:, 0], -_LARGEST_SCORE, _LARGEST_SCORE) + _LARGEST_SCORE).astype(np.int64)
-        residuals = self._sigmoid[places] - SHARE * self._target[own]
-        most = self._most[own]
-        clipped: Matrix = np.clip(residuals, -most, most)[:, None]
-        return clipped
-
-    def _several(self, scores: Matrix, own: slice) -> Matrix:
+    def _logistic(self, scores: Matrix, own: slice) -> Matrix:
+        """P(class | x) less 1 for the class of the row."""
+        if self._outputs == 1:
+            places = (np.clip(scores, -_LARGEST_SCORE, _LARGEST_SCORE) + _LARGEST_SCORE).astype(np.int64)
+            found: Matrix = self._sigmoid[places] - SHARE * self._target[own, None]
+            return found
         behind = np.minimum(scores.max(axis=1, keepdims=True) - scores, _LARGEST_SCORE).astype(np.int64)
         parts = self._exponential[behind]
         residuals = np.floor(parts / parts.sum(axis=1, keepdims=True) * SHARE + 0.5)
         residuals[np.arange(len(residuals)), self._target[own]] -= SHARE
+        several: Matrix = residuals
+        return several
+
+    def _hinge(self, scores: Matrix, own: slice) -> Matrix:
+        """The slope of the loss of each class: −1 to 0 for the class of the row, and 0 to 1 for the rest."""
+        target = self._target[own, None]
+        signs = np.where(target == (np.arange(self._outputs) if self._outputs > 1 else 1), 1.0, -1.0)
+        short = np.clip(_HINGE_TOP - signs * scores, 0, _HINGE_WIDTH)
+        slopes: Matrix = -signs * short * (SHARE // _HINGE_WIDTH)
+        return slopes
+
+    def _clipped(self, residuals: Matrix, own: slice) -> Matrix:
+        """Residuals as whole numbers, whose norm times that of the row is at most the clip."""
+        most = self._most[own]
+        if self._outputs == 1:
+            clipped: Matrix = np.clip(residuals, -most[:, None], most[:, None])
+            return clipped
         norms = np.sqrt(squares_of(residuals))
-        factors = np.minimum(self._most[own] / np.maximum(norms, 1.0), 1.0)
+        factors = np.minimum(most / np.maximum(norms, 1.0), 1.0)
         scaled = np.trunc(residuals * (factors * _BELOW)[:, None])
         found: Matrix = np.where((factors < 1.0)[:, None], scaled, residuals)
         return found
@@ -236,10 +271,12 @@ def descent(
     steps: int | None,
     clip: Fraction | None,
     strength: Fraction | None,
+    loss: Loss = "logistic",
 ) -> NoisyDescent:
     """A fit by noisy gradient descent, with the usual number of steps and clipping where none is stated."""
-    most = norm_up(design.l2_square) * CLIP
+    most = norm_up(design.l2_square) * CLIP[loss]
     return NoisyDescent(
         design=design, classes=classes, moved_rows=moved_rows, charge=charge, steps=STEPS if steps is None else steps,
         clip=most if clip is None else clip, strength=Fraction(0) if strength is None else strength,
+        loss=loss,
     )  # fmt: skip

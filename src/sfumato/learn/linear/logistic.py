@@ -1,29 +1,26 @@
 """`LogisticRegression`: probabilities of classes that are linear in declared features, fitted with privacy."""
 
-from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.errors import ParameterError
 from sfumato.learn.core.bounds import Bounds
-from sfumato.learn.core.estimators import PrivateClassifier
 from sfumato.learn.core.inputs import TrainingData, moved_rows
 from sfumato.learn.linear.certified import probabilities
-from sfumato.learn.linear.descent import NoisyDescent, descent
-from sfumato.learn.linear.design import UNIT, Matrix, design_of
+from sfumato.learn.linear.classifier import LinearClassifier
+from sfumato.learn.linear.descent import NoisyDescent
+from sfumato.learn.linear.design import Matrix
 from sfumato.learn.linear.objective import PerturbedObjective, perturbed
 from sfumato.numeric.arguments import one_of
-from sfumato.numeric.rationals import Number, flag, positive, positive_integer
+from sfumato.numeric.rationals import Number
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 
 Method: TypeAlias = Literal["auto", "descent", "objective"]
 _METHODS = ("auto", "descent", "objective")
 
 
-class LogisticRegression(PrivateClassifier):
+class LogisticRegression(LinearClassifier):
     """Logistic regression under differential privacy, for two classes or more.
 
         P(y | x) ∝ exp(⟨θ_y, x⟩),   x scaled by its bounds and clipped to its norms
@@ -99,24 +96,12 @@ class LogisticRegression(PrivateClassifier):
         steps: int | None = None,
         neighboring_relation: str = "add_or_remove_one",
     ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.bounds = bounds
-        self.norm = norm
-        self.l1_norm = l1_norm
-        self.classes = classes
-        self.fit_intercept = fit_intercept
+        super().__init__(
+            epsilon=epsilon, delta=delta, bounds=bounds, norm=norm, l1_norm=l1_norm, classes=classes,
+            fit_intercept=fit_intercept, regularization=regularization, clip=clip, steps=steps,
+            neighboring_relation=neighboring_relation,
+        )  # fmt: skip
         self.method = method
-        self.regularization = regularization
-        self.clip = clip
-        self.steps = steps
-        self.neighboring_relation = neighboring_relation
-
-    def decision_function(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
-        """The score of the second class, one a row; of several classes the scores of each."""
-        codes = self._codes(X)
-        scores: Matrix = self._design.rows(codes) @ self._weights / UNIT
-        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
         """The probability of each class, one row a row, in the order of `classes_`."""
@@ -131,58 +116,18 @@ class LogisticRegression(PrivateClassifier):
         logarithms: Matrix = np.log(self.predict_proba(X))
         return logarithms
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 # scikit-learn's name
-        """The most probable class of each row; rows are clamped to the declared bounds."""
-        scores = self.decision_function(X)
-        found: npt.NDArray[Any] = self.classes_[
-            (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        ]
-        return found
-
     def _planned(self, data: TrainingData, total: PureDP | ApproxDP) -> NoisyDescent | PerturbedObjective:
         one_of(self.method, "method", _METHODS)
-        classes = self._class_values(data)
-        norms = self._norms()
-        self._design = design = design_of(
-            data.columns, norm=norms[0], l1_norm=norms[1], intercept=flag(self.fit_intercept, "fit_intercept")
-        )
-        self.classes_ = np.array(classes)
-        strength = None if self.regularization is None else positive(self.regularization, "regularization")
-        clip = None if self.clip is None else positive(self.clip, "clip")
-        steps = None if self.steps is None else positive_integer(self.steps, "steps", most=10_000)
-        moved, count = moved_rows(data), len(classes)
-        if total.epsilon == 0:
-            raise ParameterError("epsilon", 0, "must be above 0 for a model to be fitted")
+        design = self._design_of(data, total)
         if total.delta == 0 and self.method == "descent":
             raise ParameterError("delta", 0, 'must be above 0 for method="descent"; take method="objective"')
-        by_objective = None
-        if self.method != "descent":
-            by_objective = perturbed(
-                design, classes=count, moved_rows=moved, rows_per_unit=data.rows_per_unit,
-                charge=PureDP(total.epsilon), strength=strength,
-            )  # fmt: skip
-        if by_objective is not None and (self.method == "objective" or total.delta == 0):
-            return by_objective
-        by_descent = descent(
-            design, classes=count, moved_rows=moved, charge=ApproxDP(total.epsilon, total.delta), steps=steps,
-            clip=clip, strength=strength,
+        by_descent = None if total.delta == 0 or self.method == "objective" else self._descent(data, total, "logistic")
+        if self.method == "descent" and by_descent is not None:
+            return by_descent
+        by_objective = perturbed(
+            design, classes=len(self.classes_), moved_rows=moved_rows(data), rows_per_unit=data.rows_per_unit,
+            charge=PureDP(total.epsilon), strength=self._stated()[2],
         )  # fmt: skip
-        if by_objective is None or by_descent.score_noise <= by_objective.score_noise:
+        if by_descent is not None and by_descent.score_noise <= by_objective.score_noise:
             return by_descent
         return by_objective
-
-    def _norms(self) -> tuple[Fraction | None, Fraction | None]:
-        """The L2 and the L1 norm of scaled rows, as far as they are stated."""
-        l1_norm = None if self.l1_norm is None else positive(self.l1_norm, "l1_norm")
-        if self.norm is None:
-            return None, l1_norm
-        return Fraction(1) if self.bounds is None else positive(self.norm, "norm"), l1_norm
-
-    def _adopt(self, fit: NoisyDescent | PerturbedObjective, model: Mapping[str, Any]) -> None:
-        self._weights = np.array(model["weights"], dtype=np.float64)
-        self.noise_ = fit.noise_stated
-        slopes, starts = self._design.scales()
-        features = self._weights[: len(slopes)]
-        self.coef_ = (features * slopes[:, None]).T
-        base = self._weights[-1] if self._design.intercept else np.zeros(self._weights.shape[1])
-        self.intercept_ = base + starts @ features
