@@ -58,7 +58,11 @@ MUTANTS = (
     bug(
         "what a device keeps is copied",
         "geo/locations/test_keeping.py::test_nothing_that_is_kept_is_copied",
-        ("geo/locations/keeping.py", "    __copy__ = __deepcopy__ = ", "    _copy = _deepcopy = "),
+        (
+            "geo/locations/keeping.py",
+            "    __copy__ = __deepcopy__ = __reduce__ = __reduce_ex__ = __getstate__ = _refuse",
+            "    _copy = _refuse",
+        ),
     ),
     bug(
         "what is said to be spent shows which reports were fresh",

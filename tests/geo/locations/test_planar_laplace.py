@@ -112,11 +112,13 @@ def test_the_scale_is_one_over_epsilon_in_cells(cell):
     assert PlanarLaplace(GRID, level="low").epsilon == LEVELS["low"].epsilon
 
 
-@pytest.mark.parametrize("most", [1 << 41, 1 << 62, 1 << 63, 1 << 80], ids=["2^41", "2^62", "2^63", "2^80"])
+@pytest.mark.parametrize(
+    "most", [1 << 41, 1 << 62, (1 << 63) - 4, 1 << 63, 1 << 80], ids=["2^41", "2^62", "2^63-4", "2^63", "2^80"]
+)
 def test_noise_is_added_in_full_before_the_sum_is_moved_into_the_grid(most, monkeypatch):
     """Noise that is cut first shows the place: the cut is then reported from everywhere with the place added to it."""
     noise = np.array([[most + 1, -most], [most, 1], [-most - 2, most + 3]], dtype=object)
-    drawn = noise if most >= 1 << 62 else noise.astype(np.int64)
+    drawn = noise if most + 3 >= 1 << 63 else noise.astype(np.int64)
     monkeypatch.setattr(module, "planar_laplace", lambda *_: drawn)
     columns, rows = GRID.places_of(np.array([7, 8, 13]))
     noisy = NOISY.noisy_places(np.array([7, 8, 13]))
