@@ -25,6 +25,7 @@ from tests.mutations import (
     engines_by_hash,
     engines_elsewhere,
     engines_in_sql,
+    forests,
     house,
     learning,
     ledgers,
@@ -57,7 +58,7 @@ from tests.sizes import FULL_SIZE
 
 MODULES = (
     accounting, audit, audited, browsers, canaries, clients, counters, engines, engines_by_hash, engines_elsewhere,
-    engines_in_sql, house, learning, ledgers, local, local_counts, local_reports, maps, mechanisms, monitors,
+    engines_in_sql, forests, house, learning, ledgers, local, local_counts, local_reports, maps, mechanisms, monitors,
     narrowing, noise, operations, parties, places, plans, selected_keys, server, server_gateway, server_pages,
     server_sign_in,
     server_work, sessions, streams, streams_sources, traffic, wire,

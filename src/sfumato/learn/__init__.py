@@ -8,5 +8,14 @@ from sfumato.learn.bayes.gaussian import GaussianNB
 from sfumato.learn.linear.logistic import LogisticRegression
 from sfumato.learn.linear.regression import LinearRegression, Ridge
 from sfumato.learn.linear.support_vectors import LinearSVC
+from sfumato.learn.trees.forest import RandomForestClassifier
 
-__all__ = ["CategoricalNB", "GaussianNB", "LinearRegression", "LinearSVC", "LogisticRegression", "Ridge"]
+__all__ = [
+    "CategoricalNB",
+    "GaussianNB",
+    "LinearRegression",
+    "LinearSVC",
+    "LogisticRegression",
+    "RandomForestClassifier",
+    "Ridge",
+]
