@@ -12,6 +12,7 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms import BufferedToeplitz, Contribution, DecayingSum, Participation, RunningTotal, SlidingWindow
 from sfumato.mechanisms.continual import buffered
 from sfumato.mechanisms.continual.buffered import BufferedNoise, parameters
+from sfumato.mechanisms.continual.toeplitz import rounded_up
 from sfumato.privacy.events import DiscreteGaussianEvent, ZCDPEvent
 
 SAMPLER = "sfumato.mechanisms.continual.buffered.discrete_gaussian"
@@ -48,6 +49,21 @@ def test_no_placement_of_a_unit_moves_the_measurements_further(buffers):
         squared = largest_move(matrix, most, separation, (-1, 1), power=2)
         stated = chosen.moved_squared(7, Participation(most, separation))
         assert squared == pytest.approx(stated, rel=1e-9)
+
+
+@pytest.mark.parametrize("separation", [1, 3])
+def test_what_doubles_lose_over_many_participations_is_within_the_margin(separation):
+    """Beside exact rationals: a unit at each tick, and at each third."""
+    chosen, horizon = parameters(300, 3, Fraction(1)), 300
+    gaps, weights = ([one.value for one in each] for each in (chosen.losses, chosen.weights))
+    held, exact = [Fraction(0)] * 3, Fraction(0)
+    for tick in range(horizon):
+        comes = tick % separation == 0
+        exact += (comes + sum(weight * power for weight, power in zip(weights, held, strict=True))) ** 2
+        held = [power * (1 - gap) + comes for power, gap in zip(held, gaps, strict=True)]
+    times = -(-horizon // separation)
+    stated = rounded_up(chosen.moved_squared(horizon, Participation(times, separation)), times)
+    assert exact <= stated**2 <= exact * (1 + Fraction(1, 10**9))
 
 
 @pytest.mark.parametrize("bits", [0, 3, 36])

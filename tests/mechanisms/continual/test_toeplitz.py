@@ -53,8 +53,9 @@ def test_a_half_width_holds_normal_noise_and_the_rounding(counter):
 
 
 def test_a_root_is_rounded_up():
-    assert rounded_up(2.0) ** 2 >= 2
-    assert float(rounded_up(2.0)) == pytest.approx(2**0.5)
+    assert rounded_up(2.0, 1) ** 2 >= 2
+    assert float(rounded_up(2.0, 1)) == pytest.approx(2**0.5)
+    assert rounded_up(2.0, 1 << 24) ** 2 > 2 * (1 + Fraction(1 << 24, 1 << 40))  # what so many sums may lose
 
 
 def test_what_is_no_field_is_refused():

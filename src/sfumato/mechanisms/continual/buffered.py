@@ -100,7 +100,7 @@ class BufferedToeplitz(ToeplitzCounter):
         chosen = self._parameters
         set_noise(
             self,
-            norm=rounded_up(chosen.moved_squared(self.horizon, participation)),
+            norm=rounded_up(chosen.moved_squared(self.horizon, participation), participation.within(self.horizon)),
             slack=lambda bits: chosen.slack(self.horizon, bits),
             finest=36,
         )

@@ -99,8 +99,9 @@ class SquareRoot(ToeplitzCounter):
         sums: Sums = RUNNING_TOTAL,
     ) -> None:
         set_fields(self, **checked_counter(horizon, LARGEST, rho, contribution, participation, sums))
-        ideal = rounded_up(moved_squared(coefficients(self.horizon, sums), participation, sums))
-        off = sqrt_up(Fraction(self.horizon)) * participation.within(self.horizon)
+        times = participation.within(self.horizon)
+        ideal = rounded_up(moved_squared(coefficients(self.horizon, sums), participation, sums), times)
+        off = sqrt_up(Fraction(self.horizon)) * times
         # Each coefficient is off by less than a step, and so by less than that the columns of one unit together.
         # More noise may need a coarser lattice, on which they are off by more: until the lattice stays.
         finest = _FINEST

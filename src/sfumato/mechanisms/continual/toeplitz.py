@@ -32,6 +32,7 @@ NOISE_DIGITS: Final = 42
 
 _LEAST_BITS: Final = 12
 _DIGITS: Final = 24
+_OF_EACH_COLUMN: Final = 2**-40
 _NORMAL: Final = 1e-6  # relative: more than discrete noise of so many steps differs from normal noise
 
 
@@ -133,6 +134,6 @@ def set_noise(
     set_fields(counter, stddev_steps=stddev, lattice_bits=bits, event=event)
 
 
-def rounded_up(norm_squared: float) -> Fraction:
-    """A rational at or above the root of a float that is right but for `RELATIVE_MARGIN`."""
-    return sqrt_up(Fraction(norm_squared * (1 + RELATIVE_MARGIN)))
+def rounded_up(norm_squared: float, times: int) -> Fraction:
+    """A rational at or above the root of ‖Σ c_i‖², a float to which each of so many columns adds a relative error."""
+    return sqrt_up(Fraction(norm_squared * (1 + RELATIVE_MARGIN + times * _OF_EACH_COLUMN)))
