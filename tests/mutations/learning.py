@@ -102,9 +102,11 @@ MUTANTS = (
             (
                 "learn/linear/descent.py",
                 "most[:, None])\n            return clipped\n",
-                "most[:, None])\n            return clipped\n"
-                '        if self._loss == "hinge":\n'
-                "            return np.clip(residuals, -most[:, None], most[:, None])\n",
+                (
+                    "most[:, None])\n            return clipped\n"
+                    '        if self._loss == "hinge":\n'
+                    "            return np.clip(residuals, -most[:, None], most[:, None])\n"
+                ),
             ),
         ),
         tests=(f"{_DESCENT}::test_no_neighbor_moves_a_gradient_further_than_noise_is_made_for",),
