@@ -41,6 +41,7 @@ FOR_ONE_SIBLING = {
     "accounting/renyi/selection.py": "one theorem with its proof",
     "engines/sql/expressions/dates.py": "calendar arithmetic, which no other function of values uses",
     "geo/locations/levels.py": "levels in words, which people choose by; the others take numbers",
+    "learn/clusters/starts.py": "geometry of public numbers, which knows nothing of steps and noise",
     "local/parties/trusted_sum.py": "a role of its own, which takes the place of a secure sum",
     "mechanisms/continual/convolution.py": "exact arithmetic of arrays, which knows nothing of counters",
     "query/statistics/deviations.py": "one statistic a file; the registry lists it",

@@ -5,17 +5,23 @@ Each model is fitted to arrays under the owner's declarations, or through a sess
 
 from sfumato.learn.bayes.categorical import CategoricalNB
 from sfumato.learn.bayes.gaussian import GaussianNB
+from sfumato.learn.clusters.kmeans import KMeans
 from sfumato.learn.linear.logistic import LogisticRegression
 from sfumato.learn.linear.regression import LinearRegression, Ridge
 from sfumato.learn.linear.support_vectors import LinearSVC
+from sfumato.learn.moments.components import PCA
+from sfumato.learn.moments.scaler import StandardScaler
 from sfumato.learn.trees.forest import RandomForestClassifier
 
 __all__ = [
+    "PCA",
     "CategoricalNB",
     "GaussianNB",
+    "KMeans",
     "LinearRegression",
     "LinearSVC",
     "LogisticRegression",
     "RandomForestClassifier",
     "Ridge",
+    "StandardScaler",
 ]

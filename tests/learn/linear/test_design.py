@@ -7,7 +7,7 @@ import pytest
 from tests.learn.made import CENTERED, KIND, NUMBER
 
 from sfumato.errors import ParameterError
-from sfumato.learn.linear.design import MAX_FEATURES, UNIT, design_of, squares_of
+from sfumato.learn.linear.design import MAX_FEATURES, UNIT, centered_design, design_of, middles, squares_of
 from sfumato.session.training.columns import TrainingColumn
 
 FINE = [TrainingColumn(name=f"x{place}", lower=Fraction(-3), upper=Fraction(3), steps=8192) for place in range(9)]
@@ -91,3 +91,18 @@ def test_what_is_too_wide_or_too_fine_is_refused():
         design_of(wide, norm=None, l1_norm=None, intercept=True)
     with pytest.raises(ParameterError, match="1/4096"):
         design_of(FINE, norm=Fraction(1, 10**5), l1_norm=None, intercept=True)
+
+
+def test_a_centered_design_measures_numbers_from_the_middle_of_their_bounds():
+    """With the codes of the declared columns, and norms of rows as they are or of scaled features."""
+    wide = TrainingColumn(name="wide", lower=Fraction(10), upper=Fraction(30), steps=4)
+    design = centered_design([wide, KIND], norm=None, l1_norm=None, is_of_columns=True)
+    rows = design.rows(np.array([[0, 0], [1, 1], [2, 2], [4, 0]], dtype=np.int32)) / UNIT
+    assert rows.tolist() == [[-1, 1, 0, 0], [-0.5, 0, 1, 0], [0, 0, 0, 1], [1, 1, 0, 0]]
+    assert middles([wide, KIND]).tolist() == [20, 0, 0, 0]
+    assert (middles([wide, KIND]) + rows / design.scales()[0])[:, 0].tolist() == [10, 15, 20, 30]
+    assert centered_design([wide], norm=7, l1_norm=None, is_of_columns=True).square == UNIT**2
+    assert centered_design([wide, KIND], norm=1, l1_norm=None, is_of_columns=False).square == UNIT**2
+    for wrong in ({"norm": 0}, {"l1_norm": -1}):
+        with pytest.raises(ParameterError, match="norm"):
+            centered_design([wide], **({"norm": None, "l1_norm": None} | wrong), is_of_columns=False)

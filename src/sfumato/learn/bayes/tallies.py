@@ -78,7 +78,7 @@ class ClassTallies:
     @property
     def name(self) -> str:
         """What ledgers and receipts call the method."""
-        return f"naive Bayes by noisy {self.kind}"
+        return f"naive Bayes by noisy {self.kind}" if self.classes > 1 else f"noisy {self.kind} of columns"
 
     def document(self) -> dict[str, Json]:
         """All parameters on which the released tallies depend; columns are in the key of a stored model anyway."""

@@ -8,7 +8,7 @@ Proof: proofs/learn/linear/design.md.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isqrt
 from typing import Final
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.rationals import sqrt_up
+from sfumato.numeric.rationals import Number, positive, sqrt_up
 from sfumato.privacy.codec import Json
 from sfumato.session.training.columns import Codes, TrainingColumn
 
@@ -148,6 +148,44 @@ def design_of(
         raise ParameterError("norm", "a norm", f"must be at least 1/{UNIT} of a scaled feature")
     features = found.width - intercept
     return Design(columns=found.columns, l1=min(l1, _root_up(square * features)), square=square, intercept=intercept)
+
+
+def centered_design(
+    columns: Sequence[TrainingColumn], *, norm: Number | None, l1_norm: Number | None, is_of_columns: bool
+) -> Design:
+    """The features of a model in which numbers are measured from the middle of their bounds: all lie within ±1.
+
+    Args:
+        columns: The declared columns; the codes of rows stay the same.
+        norm: The largest L2 norm of a row; None: what the bounds imply.
+        l1_norm: The largest L1 norm of a row of scaled features.
+        is_of_columns: Whether `norm` is that of rows as they are, whose columns lie within ±norm.
+
+    Raises:
+        ParameterError: There are too many features, or a norm is no positive number, or below one lattice step.
+    """
+    moved = []
+    for column in columns:
+        if column.lower is None or column.upper is None:
+            moved.append(column)
+            continue
+        half = (column.upper - column.lower) / 2
+        moved.append(replace(column, lower=-half, upper=half))
+    l2 = None if norm is None else positive(norm, "norm")
+    l1 = None if l1_norm is None else positive(l1_norm, "l1_norm")
+    scaled = Fraction(1) if l2 is not None and is_of_columns else l2
+    return design_of(moved, norm=scaled, l1_norm=l1, intercept=False)
+
+
+def middles(columns: Sequence[TrainingColumn]) -> Matrix:
+    """What is 0 of each feature of a centered design, in the unit of its column; 0 for those of categories."""
+    found: list[float] = []
+    for column in columns:
+        if column.lower is None or column.upper is None:
+            found += [0.0] * _width(column)
+        else:
+            found.append(float(column.lower + column.upper) / 2)
+    return np.array(found)
 
 
 def squares_of(rows: Matrix) -> Matrix:

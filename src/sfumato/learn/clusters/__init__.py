@@ -1,0 +1,1 @@
+"""Clusters of rows: around noisy means of each."""

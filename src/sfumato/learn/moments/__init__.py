@@ -1,0 +1,1 @@
+"""Means, variances and covariances of declared columns, and what transforms rows by them."""
