@@ -5,6 +5,7 @@ Each model is fitted to arrays under the owner's declarations, or through a sess
 
 from sfumato.learn.bayes.categorical import CategoricalNB
 from sfumato.learn.bayes.gaussian import GaussianNB
+from sfumato.learn.boosting.explainable import ExplainableBoosting
 from sfumato.learn.clusters.kmeans import KMeans
 from sfumato.learn.linear.logistic import LogisticRegression
 from sfumato.learn.linear.regression import LinearRegression, Ridge
@@ -16,6 +17,7 @@ from sfumato.learn.trees.forest import RandomForestClassifier
 __all__ = [
     "PCA",
     "CategoricalNB",
+    "ExplainableBoosting",
     "GaussianNB",
     "KMeans",
     "LinearRegression",

@@ -7,6 +7,7 @@ its name, after `%matplotlib inline`. matplotlib is the extra `plots`.
 from sfumato.plots.attacks import distances_over_reports, success_curve, unicity_curves
 from sfumato.plots.audits import lower_bounds, outputs_of_both, p_values, words_of_both
 from sfumato.plots.budgets import burn_down, composition, group_privacy, survey_tradeoff
+from sfumato.plots.effects import feature_effects
 from sfumato.plots.local import detection_curve, device_costs, fractions_found, variances_over_epsilon
 from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
 from sfumato.plots.maps import colored_cells
@@ -24,6 +25,7 @@ __all__ = [
     "detection_curve",
     "device_costs",
     "distances_over_reports",
+    "feature_effects",
     "fractions_found",
     "group_privacy",
     "histogram",

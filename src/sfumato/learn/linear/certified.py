@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from sfumato.learn.core.residuals import probabilities
 from sfumato.learn.linear.design import UNIT, Matrix
 from sfumato.session.training.columns import Codes
 
@@ -127,17 +128,6 @@ class Objective:
         gradient, error = self.gradient(weights)
         norm = sqrt(float((gradient**2).sum())) * (1 + 2.0**-40) + sqrt(gradient.size) * error
         return norm if norm == norm else inf  # noqa: PLR0124 # NaN alone differs from itself
-
-
-def probabilities(scores: Matrix) -> Matrix:
-    """σ of one score a row, or the softmax of several; new numbers, which the caller may change."""
-    if scores.shape[1] == 1:
-        small = np.exp(-np.abs(scores))
-        found: Matrix = np.where(scores >= 0, 1.0, small) / (1.0 + small)
-        return found
-    parts = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares: Matrix = parts / parts.sum(axis=1, keepdims=True)
-    return shares
 
 
 def minimum(objective: Objective, *, within: float) -> Matrix:

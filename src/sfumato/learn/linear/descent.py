@@ -8,8 +8,7 @@ Proof: proofs/learn/linear/descent.md.
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
-from math import exp, floor, sqrt
+from math import floor, sqrt
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy.typing as npt
 
 from sfumato.accounting.composition.joint_gaussian import joint_stddevs
 from sfumato.errors import ParameterError
+from sfumato.learn.core.residuals import SCORE_BITS, SHARE, logistic_residuals, softmax_residuals
 from sfumato.learn.linear.design import UNIT, Design, Matrix, norm_up, squares_of
 from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.noise.uniform.integers import LARGEST_SCALE
@@ -26,9 +26,6 @@ from sfumato.privacy.events import ComposedEvent
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.secret import Secret
 from sfumato.session.training.columns import Codes, TrainingRows
-
-SHARE: Final = 4096
-"""How many lattice steps a residual of 1 has."""
 
 STEPS: Final = 60
 """How many steps there are, if nothing is said."""
@@ -56,27 +53,10 @@ _WEIGHT_BITS: Final = 16
 _LARGEST_SUM: Final = 2.0**36
 """Weights times the L1 norm of a row in steps: with `_WEIGHT_BITS`, a score is a whole number below 2^53."""
 
-_SCORE_BITS: Final = 10
-_LARGEST_SCORE: Final = 16 << _SCORE_BITS
-_HINGE_TOP: Final = int((1 + MARGIN) * (1 << _SCORE_BITS))
-_HINGE_WIDTH: Final = int(2 * MARGIN * (1 << _SCORE_BITS))
-_EXPONENTIAL: Final = 1 << 20
+_HINGE_TOP: Final = int((1 + MARGIN) * (1 << SCORE_BITS))
+_HINGE_WIDTH: Final = int(2 * MARGIN * (1 << SCORE_BITS))
 _BLOCK: Final = 4096
 _BELOW: Final = 1 - 2.0**-40
-
-
-@cache
-def _sigmoid_table() -> Matrix:
-    """σ of each score from −16 to 16, in steps of a residual."""
-    scores = np.arange(-_LARGEST_SCORE, _LARGEST_SCORE + 1) / (1 << _SCORE_BITS)
-    return np.array([floor(SHARE / (1 + exp(-score)) + 0.5) for score in scores], dtype=np.float64)
-
-
-@cache
-def _exponential_table() -> Matrix:
-    """e^−s of each score s from 0 to 16."""
-    scores = np.arange(_LARGEST_SCORE + 1) / (1 << _SCORE_BITS)
-    return np.array([floor(_EXPONENTIAL * exp(-score) + 0.5) for score in scores], dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +195,6 @@ class Gradients:
         norms = np.ceil(np.sqrt(squares_of(rows)))  # of squares of whole numbers below 2^53, never too small
         self._most = np.floor(clip / np.maximum(norms, 1.0) * _BELOW)
         self._target = target
-        self._sigmoid, self._exponential = _sigmoid_table(), _exponential_table()
 
     def exact(self, weights: Matrix) -> npt.NDArray[Any]:
         """Σ over rows of the clipped gradient: one row a feature, one column a vector of weights; for noise alone."""
@@ -223,7 +202,7 @@ class Gradients:
         total = np.zeros(weights.shape, dtype=np.int64)
         for start in range(0, len(self._rows), _BLOCK):
             own = slice(start, start + _BLOCK)
-            scores = np.floor(self._rows[own] @ fixed * (2.0 ** (_SCORE_BITS - _WEIGHT_BITS) / UNIT))
+            scores = np.floor(self._rows[own] @ fixed * (2.0 ** (SCORE_BITS - _WEIGHT_BITS) / UNIT))
             residuals = self._hinge(scores, own) if self._loss == "hinge" else self._logistic(scores, own)
             total += (self._rows[own].T @ self._clipped(residuals, own)).astype(np.int64)
         return total
@@ -231,15 +210,8 @@ class Gradients:
     def _logistic(self, scores: Matrix, own: slice) -> Matrix:
         """P(class | x) less 1 for the class of the row."""
         if self._outputs == 1:
-            places = (np.clip(scores, -_LARGEST_SCORE, _LARGEST_SCORE) + _LARGEST_SCORE).astype(np.int64)
-            found: Matrix = self._sigmoid[places] - SHARE * self._target[own, None]
-            return found
-        behind = np.minimum(scores.max(axis=1, keepdims=True) - scores, _LARGEST_SCORE).astype(np.int64)
-        parts = self._exponential[behind]
-        residuals = np.floor(parts / parts.sum(axis=1, keepdims=True) * SHARE + 0.5)
-        residuals[np.arange(len(residuals)), self._target[own]] -= SHARE
-        several: Matrix = residuals
-        return several
+            return logistic_residuals(scores[:, 0], self._target[own])[:, None]
+        return softmax_residuals(scores, self._target[own])
 
     def _hinge(self, scores: Matrix, own: slice) -> Matrix:
         """The slope of the loss of each class: −1 to 0 for the class of the row, and 0 to 1 for the rest."""

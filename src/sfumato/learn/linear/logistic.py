@@ -7,7 +7,7 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.learn.core.bounds import Bounds
 from sfumato.learn.core.inputs import TrainingData, moved_rows
-from sfumato.learn.linear.certified import probabilities
+from sfumato.learn.core.residuals import probabilities
 from sfumato.learn.linear.classifier import LinearClassifier
 from sfumato.learn.linear.descent import NoisyDescent
 from sfumato.learn.linear.design import Matrix
