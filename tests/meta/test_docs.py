@@ -27,6 +27,7 @@ HINT = re.compile(r"pip install (.*)")
 PACKAGE = re.compile(r"[A-Za-z][\w-]*(\[[\w,]+\])?")
 BIBLIOGRAPHY = ROOT / "docs" / "bibliography.md"
 ERRORS = ROOT / "docs" / "reference" / "errors.md"
+LEARNING = ROOT / "docs" / "reference" / "learning.md"
 LOCAL = ROOT / "docs" / "reference" / "local.md"
 PLACES = ROOT / "docs" / "reference" / "places.md"
 MECHANISMS = ROOT / "docs" / "reference" / "mechanisms.md"
@@ -204,6 +205,12 @@ def left_by_examples(page):
     for block in re.findall(r"^```python\n(.*?)^```", text(page), re.MULTILINE | re.DOTALL):
         exec(block, names)  # noqa: S102 # the page's own examples
     return names
+
+
+def test_the_examples_of_the_page_of_models_run_and_give_what_they_say():
+    names = left_by_examples(LEARNING)
+    assert str(names["votes"].spent) == "ε 0.5"
+    assert names["hours"].shape == (2000, 1)
 
 
 def test_the_examples_of_the_page_of_local_protocols_run_and_give_what_they_say():
