@@ -7,13 +7,16 @@ import pyarrow as pa
 import pytest
 from sklearn import cluster
 from sklearn.utils.estimator_checks import check_estimator
+from tests.learn.made import secret_rows
 
 import sfumato as sf
 from sfumato.audit import audit
 from sfumato.errors import ParameterError
 from sfumato.learn import KMeans
 from sfumato.learn.clusters.lloyd import NoisyLloyd
+from sfumato.learn.linear.design import centered_design
 from sfumato.privacy.guarantees import ApproxDP, PureDP
+from sfumato.session.training.columns import TrainingColumn
 
 SURE = 10**12
 CENTERS = np.array([[-0.6, -0.5], [0.5, -0.6], [0.1, 0.6]])
@@ -134,6 +137,12 @@ def test_what_cannot_be_used_is_refused_before_rows_are_seen(arguments, wrong, m
         KMeans(**({"n_clusters": 3, "epsilon": 1, "bounds": (-1, 1)} | arguments)).fit(made(9))
 
 
+def test_centers_of_too_many_numbers_are_refused(monkeypatch):
+    monkeypatch.setattr(NoisyLloyd, "release", lambda *_: pytest.fail("rows were seen"))
+    with pytest.raises(ParameterError, match="n_clusters"):
+        KMeans(1000, epsilon=1, bounds=(0, 1)).fit(np.zeros((1, 1001)))
+
+
 def test_values_that_are_no_numbers_are_refused():
     for wrong in (np.nan, np.inf):
         with pytest.raises(ValueError, match="contains"):
@@ -164,15 +173,17 @@ def test_a_session_is_charged_once_for_all_rows_of_a_unit():
 
 @pytest.mark.statistical
 def test_an_audit_does_not_refute_the_claim_but_that_of_less_noise():
-    """One row is replaced by another."""
+    """A unit of 40 rows is replaced by another."""
+    column = TrainingColumn(name="x", lower=Fraction(-1), upper=Fraction(1))
+    design = centered_design([column], norm=None, l1_norm=None, is_of_columns=False)
 
     def refuted(epsilon):
+        fit = NoisyLloyd(design=design, start=((0,),), iterations=1, moved_rows=80, charge=PureDP(epsilon))
+
         def center(records):
-            model = KMeans(1, epsilon=epsilon, bounds=(-1, 1), iterations=1, neighboring_relation="replace_one")
-            return model.fit(np.reshape(records, (-1, 1))).cluster_centers_[0, 0]
+            return float(fit.release(secret_rows([(code, 0) for code in records]))["centers"][0][0])
 
-        rows = [-1.0] * 40
-        return audit(center, [(rows, [1.0] * 40)], epsilon="0.5", delta=0, samples=100).is_refuted
+        return audit(center, [([0] * 40, [4096] * 40)], epsilon="0.5", delta=0, samples=100).is_refuted
 
+    assert not refuted("0.5")
     assert refuted(60)
-    assert not refuted(Fraction(1, 80))

@@ -45,7 +45,7 @@ def centers_of(kind, width):
 @pytest.mark.parametrize("kind", ["equal", "any"])
 def test_no_neighbor_moves_a_step_further_than_noise_is_made_for(design, kind):
     """All pairs of tables of up to two rows, both relations, whatever the centers: all steps cost ε together."""
-    records = [(*record, 0) for record in product((0, 1, 2), (0, 1, 2), (0, 2))]
+    records = [(*record, 0) for record in product((0, 1, 2), (0, 2), (0, 2))]
     centers = centers_of(kind, DESIGNS[design].width)
     rows = {record: DESIGNS[design].rows(training_rows([record]).codes) for record in records}
     for moved, pairs in zip((1, 2), neighbors(records, most=1), strict=True):
@@ -138,7 +138,7 @@ def test_centers_are_whole_steps_within_the_bounds_whatever_the_rows(records, ep
 
 def test_the_share_of_counts_has_the_least_error():
     """Against a search: d·Var(s) + ‖c‖²·Var(n), for one step at ε = 1."""
-    for width in (1, 3, 20):
+    for width in (1, 20):
         columns = [TrainingColumn(name=f"x{place}", lower=Fraction(0), upper=Fraction(1)) for place in range(width)]
         design = centered_design(columns, norm=None, l1_norm=None, is_of_columns=False)
         pure, smooth = (
@@ -166,8 +166,6 @@ def test_what_cannot_be_fitted_is_refused():
     for charge in (PureDP("1e-15"), PureDP(0)):
         with pytest.raises(ParameterError, match="epsilon"):
             fitted(charge=charge)
-    with pytest.raises(ParameterError, match="n_clusters"):
-        fitted(start=((0,) * 5,) * 200_001)
 
 
 def test_its_document_tells_fits_apart():

@@ -1,18 +1,23 @@
 """`PCA`: scikit-learn's conventions, the owner's declarations alone, and sessions."""
 
+from fractions import Fraction
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn import decomposition
 from sklearn.utils.estimator_checks import check_estimator
+from tests.learn.made import secret_rows
 
 import sfumato as sf
 from sfumato.audit import audit
 from sfumato.errors import ParameterError
 from sfumato.learn import PCA
+from sfumato.learn.linear.design import centered_design
 from sfumato.learn.moments import components
-from sfumato.learn.moments.products import NoisyProducts
+from sfumato.learn.moments.products import CenteredMoments, NoisyProducts
 from sfumato.privacy.guarantees import ApproxDP, PureDP
+from sfumato.session.training.columns import TrainingColumn
 
 SURE = 10**12
 MIX = np.array([[1.0, 0.5, 0.2], [0.0, 0.4, -0.1], [0.0, 0.0, 0.1]])
@@ -167,14 +172,18 @@ def test_a_session_stores_moments_of_which_other_components_follow_at_no_cost():
 
 @pytest.mark.statistical
 def test_an_audit_does_not_refute_the_claim_but_that_of_less_noise():
-    """One row is replaced by another."""
+    """One row is replaced by another; what is released of products is seen."""
+    column = TrainingColumn(name="x", lower=Fraction(-1), upper=Fraction(1))
+    design = centered_design([column], norm=None, l1_norm=None, is_of_columns=False)
 
     def refuted(epsilon):
-        def variance(records):
-            model = PCA(epsilon=epsilon, bounds=(-1, 1), centering="public", neighboring_relation="replace_one")
-            return model.fit(np.reshape(records, (-1, 1))).explained_variance_[0]
+        fit = NoisyProducts(design=design, with_sums=False, moved_rows=2, charge=PureDP(epsilon))
 
-        return audit(variance, [([0.0, 0.0], [1.0, 0.0])], epsilon="0.5", delta=0, samples=100).is_refuted
+        def variance(records):
+            model = fit.release(secret_rows([(code, 0) for code in records]))
+            return float(CenteredMoments.of(fit, model).covariance[0, 0])
+
+        return audit(variance, [([2048, 2048], [4096, 2048])], epsilon="0.5", delta=0, samples=100).is_refuted
 
     assert not refuted("0.5")
     assert refuted(60)

@@ -1,18 +1,22 @@
 """`StandardScaler`: scikit-learn's conventions, the owner's declarations alone, and sessions."""
 
+from fractions import Fraction
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn import preprocessing
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
+from tests.learn.made import secret_rows
 
 import sfumato as sf
 from sfumato.audit import audit
 from sfumato.errors import ParameterError
 from sfumato.learn import LogisticRegression, StandardScaler
-from sfumato.learn.bayes.tallies import ClassTallies
+from sfumato.learn.bayes.tallies import ClassTallies, tallies
 from sfumato.privacy.guarantees import ApproxDP, PureDP
+from sfumato.session.training.columns import TrainingColumn
 
 SURE = 10**12
 
@@ -148,14 +152,18 @@ def test_a_session_is_charged_and_stores_it():
 
 @pytest.mark.statistical
 def test_an_audit_does_not_refute_the_claim_but_that_of_less_noise():
-    """One row is replaced by another."""
+    """One row is replaced by another; a mean is seen."""
+    column = TrainingColumn(name="x", lower=Fraction(0), upper=Fraction(1))
 
     def refuted(epsilon):
-        def mean(records):
-            scaler = StandardScaler(epsilon=epsilon, bounds=(0, 1), neighboring_relation="replace_one")
-            return scaler.fit(np.reshape(records, (-1, 1))).mean_[0]
+        fit = tallies((column,), kind="moments", classes=1, moved_rows=2, total=PureDP(epsilon))
+        scaler = StandardScaler()
 
-        return audit(mean, [([0.0, 1.0], [1.0, 1.0])], epsilon="0.5", delta=0, samples=100).is_refuted
+        def mean(records):
+            scaler._adopt(fit, fit.release(secret_rows([(code, 0) for code in records])))
+            return float(scaler.mean_[0])
+
+        return audit(mean, [([0, 4096], [4096, 4096])], epsilon="0.5", delta=0, samples=100).is_refuted
 
     assert not refuted("0.5")
     assert refuted(60)

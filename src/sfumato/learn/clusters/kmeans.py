@@ -24,6 +24,7 @@ ITERATIONS: Final = 5
 
 _MOST_ITERATIONS: Final = 100
 _MOST_CLUSTERS: Final = 1_000
+_LARGEST_SIZE: Final = 1_000_000
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
@@ -139,6 +140,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, Pr
         design = centered_design(
             data.columns, norm=self.norm, l1_norm=self.l1_norm, is_of_columns=is_array and self.bounds is None
         )
+        if clusters * design.width > _LARGEST_SIZE:
+            size = f"{clusters * design.width:,} numbers in all centers"
+            raise ParameterError("n_clusters", size, f"must have {_LARGEST_SIZE:,} at most")
         start = packed_starts(design, clusters) if self.init is None else self._stated(data, design, clusters)
         return lloyd(design, start=start, iterations=steps, moved_rows=moved_rows(data), total=total)
 

@@ -11,7 +11,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.errors import ParameterError
 from sfumato.learn.core.parts import Noise, Part, event_of, noises_of
 from sfumato.learn.linear.design import UNIT, Design, Matrix
 from sfumato.numeric.rationals import set_fields, sqrt_up
@@ -20,9 +19,6 @@ from sfumato.privacy.events import ComposedEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.secret import Secret
 from sfumato.session.training.columns import TrainingRows
-
-LARGEST_SIZE: Final = 1_000_000
-"""How many numbers there may be in all centers."""
 
 SPREAD: Final = 0.225
 """How far a center is from 0, as a share of the largest norm of a row: what the budget is divided for."""
@@ -56,7 +52,7 @@ class NoisyLloyd:
         event: All noisy numbers.
 
     Raises:
-        ParameterError: There are too many centers, or no noise is drawn for such an ε.
+        ParameterError: No noise is drawn for such an ε.
 
     References:
         [BDMN05] for noisy steps; [SCLBJ16] for the shares of the budget.
@@ -71,9 +67,6 @@ class NoisyLloyd:
     event: ComposedEvent = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if len(self.start) * self.design.width > LARGEST_SIZE:
-            size = len(self.start) * self.design.width
-            raise ParameterError("n_clusters", f"centers of {size:,} numbers", f"must have {LARGEST_SIZE:,} at most")
         parts = self.parts()
         noises = noises_of(parts, self.charge)
         events = event_of(parts, noises).events

@@ -44,7 +44,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator): 
     a NULL                         through a session the row is left out
     a column of categories         ParameterError
     no rows                        means and scales of noise, within the bounds, at the same cost
-    a noisy count below 1          counts as 1
+    a small noisy count            counts as the standard deviation of its noise, or as 1
     a column with one value        the smallest scale: above 0, from noise and bounds alone
     =============================  ===========================================================
 
