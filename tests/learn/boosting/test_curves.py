@@ -43,8 +43,7 @@ def steady(patch, *, size):
     return asked
 
 
-@pytest.mark.parametrize("classes", [0, 2, 3])
-@pytest.mark.parametrize("clip", [100, 2 * SHARE])
+@pytest.mark.parametrize(("classes", "clip"), [(0, 100), (2, 100), (3, 100), (3, 2 * SHARE)])
 def test_no_neighbor_moves_sums_further_than_noise_is_made_for(classes, clip):
     """All pairs of tables of up to two rows, both relations, each sum after the same noisy answers before it."""
     records = list(product((0, 2), (0, 2), range(classes or 3)))

@@ -38,7 +38,7 @@ class ListsForChecks(ExplainableBoosting):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_the_checks_of_scikit_learn():
     """With so much ε that noise is negligible, and no random cuts: a noisy model need not be the same twice."""
-    model = ListsForChecks(epsilon=SURE, delta="1e-6", bounds=(-10, 10), rounds=8, bins=64, leaves=64, clip=1)
+    model = ListsForChecks(epsilon=SURE, delta="1e-6", bounds=(-10, 10), rounds=4, bins=64, leaves=64, clip=1)
     results = check_estimator(model, on_fail=None, expected_failed_checks=IMPOSSIBLE)
     failed = {result["check_name"] for result in results if result["status"] == "failed"}
     assert failed == set()
@@ -66,7 +66,6 @@ def test_three_classes():
     assert model.curves_[0].shape == (64, 3)
     assert model.contributions(HOURS).shape == (len(HOURS), 1, 3)
     assert np.allclose(model.predict_proba(HOURS).sum(axis=1), 1)
-    assert len(model.plot().axes[0].get_legend().get_texts()) == 3
 
 
 def test_curves_are_drawn(tmp_path):
@@ -190,12 +189,10 @@ def test_a_session_is_charged_once_for_one_model():
 
 
 def test_a_session_bounds_the_rows_of_a_unit_and_no_rows_are_a_model_of_noise():
-    noise = []
-    for most in (1, 3):
-        with people(unit="who", limits=sf.Limits(max_rows_per_unit=most)) as work:
-            model = ExplainableBoosting(epsilon=1, delta="1e-6", rounds=2)
-            model.fit("SELECT hours, late FROM work WHERE who = 'nobody'", "late", session=work)
-            assert np.isfinite(model.decision_function({"hours": [0, 100]})).all()
-            noise.append(model.noise_)
+    alone = ExplainableBoosting(epsilon=1, **DECLARED).fit(HOURS, NIGHT).noise_
+    with people(unit="who", limits=sf.Limits(max_rows_per_unit=3)) as work:
+        model = ExplainableBoosting(epsilon=1, delta="1e-6", rounds=8)
+        model.fit("SELECT hours, late FROM work WHERE who = 'nobody'", "late", session=work)
+        assert np.isfinite(model.decision_function({"hours": [0, 100]})).all()
     for name in ("count_stddev", "gradient_stddev"):
-        assert noise[1][name] == pytest.approx(3 * noise[0][name], rel=1e-4)
+        assert model.noise_[name] == pytest.approx(3 * alone[name], rel=1e-4)
