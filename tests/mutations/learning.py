@@ -7,6 +7,7 @@ _OBJECTIVE = "tests/learn/linear/test_objective.py"
 _TALLIES = "tests/learn/bayes/test_tallies.py"
 _LOGISTIC = "tests/learn/linear/test_logistic.py"
 _SUMS = "tests/learn/linear/test_least_squares.py"
+_SPLIT = "tests/learn/conformal/test_split.py"
 _SUMS_MOVE = f"{_SUMS}::test_no_neighbor_moves_the_sums_further_than_noise_is_made_for"
 
 MUTANTS = (
@@ -298,6 +299,60 @@ MUTANTS = (
             ),
         ),
         tests=(f"{_SUMS}::test_only_noisy_numbers_reach_a_model",),
+    ),
+    Mutant(
+        name="the model sees the rows of the calibration",
+        edits=(
+            (
+                "learn/conformal/split.py",
+                "opened.codes[~is_later], target=target[~is_later]",
+                "opened.codes, target=target",
+            ),
+        ),
+        tests=(f"{_SPLIT}::test_a_row_is_in_one_part_alone",),
+    ),
+    Mutant(
+        name="the threshold is priced for one row of a unit",
+        edits=(("learn/conformal/split.py", "self.epsilon / self.rows_per_unit", "self.epsilon"),),
+        tests=(f"{_SPLIT}::test_no_neighbor_makes_a_threshold_more_probable_than_its_epsilon_allows",),
+    ),
+    Mutant(
+        name="one part is charged whatever moves",
+        edits=(
+            (
+                "learn/conformal/split.py",
+                "rows_per_unit == 1 and neighboring_relation is ADD_OR_REMOVE_ONE",
+                "rows_per_unit >= 1 and neighboring_relation is not None",
+            ),
+        ),
+        tests=(f"{_SPLIT}::test_one_part_is_charged_where_one_row_moves_else_both",),
+    ),
+    Mutant(
+        name="the threshold errs downward",
+        edits=(("learn/conformal/split.py", "is_upper=True", "is_upper=False"),),
+        tests=(f"{_SPLIT}::test_noise_makes_intervals_wider_and_never_wrong",),
+    ),
+    Mutant(
+        name="the exact quantile of distances leaves",
+        edits=(
+            (
+                "learn/conformal/split.py",
+                "int(self.threshold.release(beyond))",
+                "int(np.quantile(beyond, float(self.threshold.quantile)))",
+            ),
+        ),
+        tests=(f"{_SPLIT}::test_only_the_model_and_the_noisy_threshold_leave",),
+    ),
+    Mutant(
+        name="scores of rows are multiplied all at once",
+        edits=(
+            (
+                "learn/linear/design.py",
+                "            found += rows[:, place, None] * weight\n",
+                "            found = rows @ weights + 0 * place * weight\n",
+            ),
+        ),
+        tests=(f"{_SPLIT}::test_a_score_depends_on_no_other_row_to_the_last_digit",),
     ),
     Mutant(
         name="an eigenvalue may be 0",

@@ -7,6 +7,7 @@ from sfumato.learn.bayes.categorical import CategoricalNB
 from sfumato.learn.bayes.gaussian import GaussianNB
 from sfumato.learn.boosting.explainable import ExplainableBoosting
 from sfumato.learn.clusters.kmeans import KMeans
+from sfumato.learn.conformal.predictors import ConformalClassifier, ConformalRegressor
 from sfumato.learn.linear.logistic import LogisticRegression
 from sfumato.learn.linear.regression import LinearRegression, Ridge
 from sfumato.learn.linear.support_vectors import LinearSVC
@@ -17,6 +18,8 @@ from sfumato.learn.trees.forest import RandomForestClassifier
 __all__ = [
     "PCA",
     "CategoricalNB",
+    "ConformalClassifier",
+    "ConformalRegressor",
     "ExplainableBoosting",
     "GaussianNB",
     "KMeans",

@@ -43,7 +43,7 @@ class NaiveBayes(PrivateClassifier):
 
     def predict_log_proba(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
         """The logarithms of `predict_proba`."""
-        joint = self._scores(self._codes(X)) + np.log(self.class_prior_)
+        joint = self.row_scores(self._codes(X))
         joint -= joint.max(axis=1, keepdims=True)
         logarithms: Matrix = joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
         return logarithms
@@ -52,6 +52,11 @@ class NaiveBayes(PrivateClassifier):
         """The probability of each class, one row a row, in the order of `classes_`."""
         probabilities: Matrix = np.exp(self.predict_log_proba(X))
         return probabilities
+
+    def row_scores(self, codes: Codes) -> Matrix:
+        """The logarithm of P(y | x) up to a constant of the row; each row's by itself, to the last digit."""
+        scores: Matrix = self._scores(codes) + np.log(self.class_prior_)
+        return scores
 
     def _planned(self, data: TrainingData, total: PureDP | ApproxDP) -> ClassTallies:
         classes = self._class_values(data)

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from sfumato.errors import ParameterError
 from sfumato.learn.core.bounds import declared_classes, declared_columns
-from sfumato.learn.core.inputs import TrainingData, array_data, codes_of
+from sfumato.learn.core.inputs import FitRelease, TrainingData, array_data, codes_of
 from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import exact
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
@@ -59,14 +60,35 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has 
             ParameterError: An argument cannot be used; nothing was read or charged.
             BudgetExceededError: Too little budget remains; nothing was charged.
         """
-        data = self._data(X, y, session)
-        fit = self._planned(data, self._total())
+        data = self.read(X, y, session=session)
+        fit = self.plan(data)
         released = data.fit(fit)
-        self.columns_ = data.columns
-        self.n_features_in_ = len(data.columns)
+        return self.adopt(data.columns, fit, released)
+
+    def plan(self, data: TrainingData, *, share: Fraction = Fraction(1)) -> PrivateFit:
+        """The fit, its event and its cost, for what is declared; it reads no rows and charges nothing.
+
+        Args:
+            data: What `read` returned.
+            share: The share of ε that the fit may cost.
+
+        Raises:
+            ParameterError: An argument cannot be used.
+        """
+        total = self._total()
+        return self._planned(data, guarantee(total.epsilon * share, total.delta))
+
+    def adopt(self, columns: tuple[TrainingColumn, ...], fit: PrivateFit, released: FitRelease) -> Self:
+        """Become the fitted model that a fit released."""
+        self.columns_ = columns
+        self.n_features_in_ = len(columns)
         self.event_, self.guarantee_, self.receipt_ = fit.event, fit.charge, released.receipt
         self._adopt(fit, released.model)
         return self
+
+    def encode(self, X: Any) -> Codes:  # noqa: N803 # scikit-learn's name
+        """Rows to predict for as whole numbers, clamped to the declared bounds."""
+        return self._codes(X)
 
     @abstractmethod
     def _planned(self, data: TrainingData, total: PureDP | ApproxDP) -> PrivateFit:
@@ -96,7 +118,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has 
             raise ParameterError("epsilon", None, "must be stated: there is no default, such as epsilon=1")
         return guarantee(exact(self.epsilon, "epsilon"), exact(self.delta, "delta"))
 
-    def _data(self, rows: Any, target: Any, session: View | None) -> TrainingData:
+    def read(self, rows: Any, target: Any = None, *, session: View | None = None) -> TrainingData:
+        """What `fit` is given, as rows that only a fit may see, with what is declared of them."""
         if isinstance(rows, TrainingSet):
             if target is not None or session is not None:
                 raise ParameterError("y", "a target", "must be left out: a training set has its own target and session")

@@ -69,6 +69,11 @@ class LinearClassifier(ClassEstimator):
         ]
         return found
 
+    def row_scores(self, codes: Codes) -> Matrix:
+        """The score of each class, each row's by itself: of two classes 0 and that of the second."""
+        scores = self._design.products(codes, self._weights)
+        return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
+
     def _scores(self, codes: Codes) -> Matrix:
         scores: Matrix = self._design.rows(codes) @ self._weights / UNIT
         return scores

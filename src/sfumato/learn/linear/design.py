@@ -90,6 +90,14 @@ class Design:
             table[:, place] = UNIT
         return table
 
+    def products(self, codes: Codes, weights: Matrix) -> Matrix:
+        """Rows times weights, feature by feature: no row's result depends on other rows, to the last digit."""
+        rows = self.rows(codes)
+        found = np.zeros((len(rows), weights.shape[1]), dtype=np.float64)
+        for place, weight in enumerate(weights):
+            found += rows[:, place, None] * weight
+        return found / UNIT
+
     def names(self) -> tuple[str, ...]:
         """The names of the features, without the intercept: ``age``, ``sex=Female``."""
         found: list[str] = []

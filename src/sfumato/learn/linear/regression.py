@@ -20,7 +20,7 @@ from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, exact, flag, nonnegative, positive
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.session.asking.training_set import TrainingSet
-from sfumato.session.training.columns import TrainingColumn
+from sfumato.session.training.columns import Codes, TrainingColumn
 
 
 class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc] # scikit-learn has no types
@@ -107,6 +107,12 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc] 
         scaled = self._design.rows(codes) @ self._weights / UNIT
         middle, half = self._center
         found: Matrix = np.clip(middle + half * scaled, *self._ends)
+        return found
+
+    def row_scores(self, codes: Codes) -> Matrix:
+        """The prediction of each row, each by itself, as one column."""
+        middle, half = self._center
+        found: Matrix = np.clip(middle + half * self._design.products(codes, self._weights[:, None]), *self._ends)
         return found
 
     def _array_target(self, y: Any) -> tuple[npt.NDArray[Any] | None, TrainingColumn | None]:
