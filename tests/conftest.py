@@ -17,7 +17,7 @@ from tests.examples_drawn import draw_the_same_whatever_is_imported
 from tests.sizes import FULL_SIZE
 from tests.timing import SLOW, Stopwatch, function_of, part_of_slow, slow_functions
 
-settings.register_profile("same", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("same", deadline=None, derandomize=True, max_examples=25)
 settings.register_profile("whole", settings.get_profile("same"), max_examples=200)
 settings.register_profile("new", deadline=None, max_examples=200)
 settings.register_profile("mutants", settings.get_profile("whole"), phases=(Phase.explicit, Phase.generate))

@@ -85,7 +85,7 @@ def test_no_function_of_any_value_is_an_error_or_counts_for_more_than_is_said(at
 
 
 @given(attempts())
-@settings(max_examples=100 if FULL_SIZE else 8, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100 if FULL_SIZE else 4, suppress_health_check=list(HealthCheck))
 def test_none_is_in_the_embedded_engine(attempt):
     """Catalogue 51."""
     assert_no_attempt_succeeds(attempt, "duckdb")

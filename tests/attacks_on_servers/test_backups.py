@@ -21,7 +21,7 @@ from sfumato.server.config import load_curator
 from sfumato.server.operations.manifest import verified_manifest
 from sfumato.server.operations.restore import unknown_releases
 
-BACKUPS, ASKERS = (8, 8) if FULL_SIZE else (2, 4)
+BACKUPS, ASKERS = (8, 8) if FULL_SIZE else (2, 2)
 
 
 @contextmanager

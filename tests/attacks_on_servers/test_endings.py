@@ -23,7 +23,7 @@ from tests.sizes import FULL_SIZE
 import sfumato as sf
 from sfumato.ledger.core.entry import Committed, Reserved
 
-ASKERS = 12 if FULL_SIZE else 6
+ASKERS = 12 if FULL_SIZE else 3
 RENEWED = 5 * PATIENCE
 """Seconds for several processes that start one after the other, on a machine that does other things."""
 NUMBERS = count(1)

@@ -10,7 +10,7 @@ from tests.sizes import FULL_SIZE
 
 from sfumato.ledger.core.entry import Reserved
 
-ROUNDS = 100 if FULL_SIZE else 5
+ROUNDS = 100 if FULL_SIZE else 2
 MANY = 1_000  # what a round does not spend
 
 

@@ -28,8 +28,8 @@ from sfumato.server.identity.collections import Collections
 from sfumato.server.identity.database import Database
 
 ORACLE = OptimizedUnaryEncoding(64, epsilon=1)
-BATCHES, DEVICES = (1_000, 1_000) if FULL_SIZE else (24, 250)
-KILLED_AFTER = 250 if FULL_SIZE else 10
+BATCHES, DEVICES = (1_000, 1_000) if FULL_SIZE else (10, 250)
+KILLED_AFTER = 250 if FULL_SIZE else 5
 """Batches between kills."""
 SENDERS, SECONDS = 3, 60
 FILE = """

@@ -67,7 +67,7 @@ def known_rows(draw):
 
 ROWS = known_rows()
 ANY_EXPRESSION = st.sampled_from(Kind).flatmap(lambda kind: expressions(kind, inexact=True))
-MANY = settings(max_examples=2_000 if FULL_SIZE else 200)
+MANY = settings(max_examples=2_000 if FULL_SIZE else 100)
 
 
 def value_of(expression, row):

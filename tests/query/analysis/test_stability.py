@@ -33,6 +33,8 @@ from sfumato.query.model.schema import Limits, Table, integer, text
 from sfumato.query.model.statement import KeyColumn, RowCount, Statement
 
 MORE = 2 if FULL_SIZE else 1
+PART = 1 if FULL_SIZE else 3
+"""One trial of so many is made of those that are slow or are made in another way elsewhere."""
 CHUNKS = 20
 """Trials come in so many chunks, which run on all cores."""
 
@@ -84,30 +86,30 @@ def test_a_limit_that_no_engine_enforces_below_a_join_bounds_no_noise():
 
 @pytest.mark.parametrize("engine", ["duckdb in buckets", "duckdb" + PREPARED])
 def test_no_unit_moves_a_measure_further_on_duckdb_in_buckets_or_prepared_which_gives_the_same(engine):
-    for drawn in trials(1, 200):
+    for drawn in trials(1, 200 // PART):
         assert_same_within(drawn, engine)
 
 
 def test_no_unit_moves_a_measure_further_on_postgres_which_gives_the_same():
     with postgres_tables.started():
-        for drawn in trials(4, 1_000):
+        for drawn in trials(4, 1_000 // PART):
             assert_same_within(drawn, "postgres")
 
 
 def test_no_unit_moves_a_measure_further_on_postgres_with_its_own_hash():
     with postgres_tables.started():
-        for drawn in trials(5, 300):
+        for drawn in trials(5, 300 // PART):
             assert_all_within(drawn, "postgres with its own hash")
 
 
 @pytest.mark.parametrize("stored", ["", PREPARED])
 def test_no_unit_moves_a_measure_further_on_duckdb_with_its_own_hash(stored):
-    for drawn in trials(2, 200):
+    for drawn in trials(2, 200 // PART):
         assert_all_within(drawn, "duckdb with its own hash" + stored)
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=100 * MORE, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100 * MORE // PART, suppress_health_check=list(HealthCheck))
 def test_no_plan_that_hypothesis_finds_moves_a_measure_further(random):
     assert_all_within(trial(random, depth=2))
 

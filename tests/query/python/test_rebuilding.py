@@ -290,7 +290,7 @@ POOL += [Null(Kind.TEXT), Or(()), Not(AGE), *map(Source, TABLES), *(question for
 
 
 @given(st.sampled_from(SEEDS), st.randoms(use_true_random=False))
-@settings(max_examples=6000 if FULL_SIZE else 400, deadline=None)
+@settings(max_examples=6000 if FULL_SIZE else 200, deadline=None)
 def test_a_question_with_something_else_in_it_is_refused_or_one_that_is_built_here(question, random: Random):
     try:
         changed = exchanged(question, random, POOL)

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from tests.session.desk import SURE
 from tests.session.opened import CANARY, DATA, opened
+from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError, NotPrivateError, ParameterError, ReservationError
@@ -39,6 +40,8 @@ TABLES = [
 ]
 TABLES[3] = f"WITH later AS (SELECT sex, age + 1 AS a FROM town) {TABLES[3]}"
 ALWAYS = pytest.mark.usefixtures("always")
+BATCHES, MOST = (60, 16) if FULL_SIZE else (24, 10)
+"""So many of 24 intervals of 95% miss once in 10^8 times, of 60 more seldom."""
 UNSURE = {"epsilon": "0.5", "delta": "1e-6", "mechanism": "gaussian"}
 
 
@@ -246,11 +249,11 @@ def test_units_that_exceed_a_limit_are_bounded_once():
 @pytest.mark.statistical
 @pytest.mark.parametrize("delta", [0, "1e-6"])
 def test_intervals_hold_as_often_as_they_say(delta):
-    """Of the last rows of 60 batches each interval misses some 5%, at most 16 but once in a million tests."""
+    """Of the last rows of all batches each interval misses some 5%; more come once in a million tests."""
     session = town()
     exact = [values(one) for one in session.batch(TABLES, epsilon=SURE)]
     misses = {}
-    for _ in range(60):
+    for _ in range(BATCHES):
         session = town()
         answers = session.queries(TABLES).release(epsilon="0.5", delta=delta)
         for place, (one, true) in enumerate(zip(answers, exact, strict=True)):
@@ -259,7 +262,7 @@ def test_intervals_hold_as_often_as_they_say(delta):
                 ends = record[f"{name}_low"], record[f"{name}_high"]
                 misses.setdefault((place, name), []).append(not ends[0] <= true[-1][name] <= ends[1])
     for name, missed in misses.items():
-        assert sum(missed) <= 16, name
+        assert sum(missed) <= MOST, name
 
 
 # What is refused

@@ -13,6 +13,7 @@ from scipy.stats import binom
 from tests.laws import ALPHA, assert_law, assert_not_law
 from tests.query.planned import PEOPLE, N, ref
 from tests.session.desk import SURE, asked, desk, rows
+from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 from sfumato.errors import ParameterError
@@ -285,13 +286,13 @@ def discrete_laplace_cdf(scale):
 
 @pytest.mark.statistical
 def test_end_to_end_the_noise_of_a_count_is_the_discrete_laplace_of_the_claimed_scale():
-    noise = np.concatenate([noise_of_counts("0.25") for _ in range(5)])
+    noise = np.concatenate([noise_of_counts("0.25") for _ in range(5 if FULL_SIZE else 3)])
     assert_law(noise, discrete_laplace_cdf(4))
     assert_not_law(noise, discrete_laplace_cdf(4 * 1.1))
     assert_not_law(noise, discrete_laplace_cdf(4 / 1.1))
 
 
-RUNS = 300
+RUNS = 300 if FULL_SIZE else 100
 EVERY = Histogram(ref("v"), tuple(map(Fraction, range(5))))
 
 

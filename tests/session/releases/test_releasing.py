@@ -11,6 +11,7 @@ from scipy.stats import binom
 from tests.laws import ALPHA
 from tests.query.planned import PEOPLE, TOWNS, N, planned, ref
 from tests.session.desk import SURE, desk, rows
+from tests.sizes import FULL_SIZE
 
 from sfumato.audit import NeighborPair, Neighbors, audit
 from sfumato.engines.base import ExactGroups
@@ -220,7 +221,7 @@ def test_no_audit_of_rows_refutes_a_question_with_private_keys(relation):
         return found
 
     pairs = Neighbors(database=RECORDS, relation=relation, unit="u", heavy_rows=5)
-    assert not audit(outputs, list(pairs)[:3], epsilon=2, delta="0.1", samples=300).is_refuted
+    assert not audit(outputs, list(pairs)[:3], epsilon=2, delta="0.1", samples=300 if FULL_SIZE else 100).is_refuted
 
 
 def test_a_selection_without_a_mechanism_keeps_what_is_found():
