@@ -34,7 +34,7 @@ from sfumato.query.model.statement import KeyColumn, RowCount, Statement
 
 MORE = 2 if FULL_SIZE else 1
 PART = 1 if FULL_SIZE else 3
-"""One trial of so many is made of those that are slow or are made in another way elsewhere."""
+"""Of trials for which an engine takes long, one of so many is made."""
 CHUNKS = 20
 """Trials come in so many chunks, which run on all cores."""
 

@@ -41,7 +41,7 @@ TABLES = [
 TABLES[3] = f"WITH later AS (SELECT sex, age + 1 AS a FROM town) {TABLES[3]}"
 ALWAYS = pytest.mark.usefixtures("always")
 BATCHES, MOST = (60, 16) if FULL_SIZE else (24, 10)
-"""So many of 24 intervals of 95% miss once in 10^8 times, of 60 more seldom."""
+"""More than so many of 24 intervals of 95% miss once in 10^8 times, of 60 more seldom."""
 UNSURE = {"epsilon": "0.5", "delta": "1e-6", "mechanism": "gaussian"}
 
 

@@ -26,7 +26,7 @@ KEYS = ((), ("age",), ("sex",), ("age", "sex"), ("age / 2",), ("UPPER(sex)",), (
 STEP = 1 if FULL_SIZE else 4
 """One of so many questions is asked."""
 SESSIONS, MOST = (60, 16) if FULL_SIZE else (24, 9)
-"""So many of 24 intervals miss once in 10^7 tests, of 60 more seldom."""
+"""More than so many of 24 intervals of 95% miss once in 10^7 times, of 60 more seldom."""
 
 
 # It is right, or missing
