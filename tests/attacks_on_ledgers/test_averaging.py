@@ -21,7 +21,7 @@ SURE = 3_000
 EPSILON = Fraction(1, 5)
 PAID = 5
 """So many answers a budget of 1 pays."""
-RUNS = 200 if FULL_SIZE else 100
+RUNS = 200
 SPELLINGS = 1_000 if FULL_SIZE else 120
 
 

@@ -286,7 +286,7 @@ def discrete_laplace_cdf(scale):
 
 @pytest.mark.statistical
 def test_end_to_end_the_noise_of_a_count_is_the_discrete_laplace_of_the_claimed_scale():
-    noise = np.concatenate([noise_of_counts("0.25") for _ in range(5 if FULL_SIZE else 3)])
+    noise = np.concatenate([noise_of_counts("0.25") for _ in range(5 if FULL_SIZE else 1)])
     assert_law(noise, discrete_laplace_cdf(4))
     assert_not_law(noise, discrete_laplace_cdf(4 * 1.1))
     assert_not_law(noise, discrete_laplace_cdf(4 / 1.1))
