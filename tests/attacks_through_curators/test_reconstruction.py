@@ -18,7 +18,7 @@ from sfumato.attacks.reconstruction import each_alone, least_squares, linear_pro
 from sfumato.errors import BudgetExceededError
 
 PEOPLE, QUESTIONS = 128, 512
-DATABASES, BY_PROGRAM = (200, 200) if FULL_SIZE else (20, 20)
+DATABASES, BY_PROGRAM = (200, 200) if FULL_SIZE else (60, 20)
 """How many are attacked, and how many also by linear programs, the slower of two attacks of equal strength."""
 PRIME = 131
 RNG = np.random.default_rng(2020)
