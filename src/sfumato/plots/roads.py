@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import cos, radians
+from numbers import Real
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -41,8 +42,8 @@ def speeds_on_roads(
         caption: A line below, such as the guarantee.
 
     Raises:
-        ParameterError: Lists differ in length, there is nothing to draw, a line has fewer than two corners, or
-            matplotlib is missing.
+        ParameterError: Lists differ in length or hold something else, there is nothing to draw, a line has fewer than
+            two corners, or matplotlib is missing.
 
     Example:
         >>> lines = [[(0, 0), (0, 1)], [(0, 1), (1, 1)]]
@@ -51,7 +52,7 @@ def speeds_on_roads(
         2
     """
     drawn, below = _corners(lines, "lines"), _corners(water, "water")
-    fast, many = listed(speeds, "speeds"), listed(counts, "counts")
+    fast, many = _numbers(speeds, "speeds"), _numbers(counts, "counts")
     if not drawn or not len(drawn) == len(fast) == len(many):
         raise ParameterError("speeds", f"{len(fast)} of them", "must be one for each line, of at least one line")
     figure, (axes,) = new_figure(title, x_label="longitude (degrees)", y_label="latitude (degrees)")
@@ -94,4 +95,11 @@ def _corners(lines: Sequence[Line], name: str) -> list[np.ndarray[tuple[int, ...
         if corners.shape[:1] < (2,) or corners.shape[1] != 2 or not np.isfinite(corners).all():  # noqa: PLR2004 # two corners of two degrees
             raise ParameterError(name, type(line), "must be lines of two or more corners: longitude and latitude")
         found.append(corners)
+    return found
+
+
+def _numbers(values: Sequence[float | None], name: str) -> tuple[float | None, ...]:
+    found = listed(values, name)
+    if not all(one is None or isinstance(one, Real) for one in found):
+        raise ParameterError(name, "of something else", "must be numbers, or None where nothing is shown")
     return found
