@@ -14,7 +14,7 @@ from sfumato.numeric.rationals import Number, positive
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.session.training.columns import Codes, TrainingColumn
 
-MIN_STDDEV: Final = Fraction(1, 20)
+MIN_STDDEV: Final = Fraction(1, 10)
 """The smallest standard deviation of a column, as a share of its range, if nothing is said."""
 
 _PRIOR_SQUARE: Final = 1 / 3
@@ -56,7 +56,7 @@ class GaussianNB(NaiveBayes):
         norm: Without bounds, the largest L2 norm of a row: each column then lies within ±norm.
         classes: For arrays, all classes; with a session the default is the listed values of the target.
         min_stddev: The smallest standard deviation of a column in a class, as a share of the distance of its bounds;
-            above 0 and at most 1. Default: 1/20.
+            above 0 and at most 1. Default: 1/10.
         neighboring_relation: For arrays, what may change: "add_or_remove_one" or "replace_one", of rows; a session has
             its own.
 
