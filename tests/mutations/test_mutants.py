@@ -20,6 +20,7 @@ from tests.mutations import (
     boosting,
     browsers,
     canaries,
+    choosing,
     clients,
     clusters,
     counters,
@@ -59,10 +60,11 @@ from tests.mutations.mutants import ROOT, Mutant, run_suite
 from tests.sizes import FULL_SIZE
 
 MODULES = (
-    accounting, audit, audited, boosting, browsers, canaries, clients, clusters, counters, engines, engines_by_hash,
-    engines_elsewhere, engines_in_sql, forests, house, learning, ledgers, local, local_counts, local_reports, maps,
-    mechanisms, monitors, narrowing, noise, operations, parties, places, plans, selected_keys, server, server_gateway,
-    server_pages, server_sign_in, server_work, sessions, streams, streams_sources, traffic, wire,
+    accounting, audit, audited, boosting, browsers, canaries, choosing, clients, clusters, counters, engines,
+    engines_by_hash, engines_elsewhere, engines_in_sql, forests, house, learning, ledgers, local, local_counts,
+    local_reports, maps, mechanisms, monitors, narrowing, noise, operations, parties, places, plans, selected_keys,
+    server, server_gateway, server_pages, server_sign_in, server_work, sessions, streams, streams_sources, traffic,
+    wire,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"

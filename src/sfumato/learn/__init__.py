@@ -6,6 +6,8 @@ Each model is fitted to arrays under the owner's declarations, or through a sess
 from sfumato.learn.bayes.categorical import CategoricalNB
 from sfumato.learn.bayes.gaussian import GaussianNB
 from sfumato.learn.boosting.explainable import ExplainableBoosting
+from sfumato.learn.choosing.choice import PrivateChoice
+from sfumato.learn.choosing.simulation import ExpectedAccuracy, UtilityWarning, expected_accuracy
 from sfumato.learn.clusters.kmeans import KMeans
 from sfumato.learn.conformal.predictors import ConformalClassifier, ConformalRegressor
 from sfumato.learn.linear.logistic import LogisticRegression
@@ -20,13 +22,17 @@ __all__ = [
     "CategoricalNB",
     "ConformalClassifier",
     "ConformalRegressor",
+    "ExpectedAccuracy",
     "ExplainableBoosting",
     "GaussianNB",
     "KMeans",
     "LinearRegression",
     "LinearSVC",
     "LogisticRegression",
+    "PrivateChoice",
     "RandomForestClassifier",
     "Ridge",
     "StandardScaler",
+    "UtilityWarning",
+    "expected_accuracy",
 ]

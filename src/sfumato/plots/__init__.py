@@ -8,6 +8,7 @@ from sfumato.plots.attacks import distances_over_reports, success_curve, unicity
 from sfumato.plots.audits import lower_bounds, outputs_of_both, p_values, words_of_both
 from sfumato.plots.budgets import burn_down, composition, group_privacy, survey_tradeoff
 from sfumato.plots.effects import feature_effects
+from sfumato.plots.learning import accuracy_over_epsilon
 from sfumato.plots.local import detection_curve, device_costs, fractions_found, variances_over_epsilon
 from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
 from sfumato.plots.maps import colored_cells
@@ -18,6 +19,7 @@ from sfumato.plots.roads import speeds_on_roads
 
 __all__ = [
     "Measured",
+    "accuracy_over_epsilon",
     "bars",
     "burn_down",
     "colored_cells",
