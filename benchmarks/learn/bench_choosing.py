@@ -17,7 +17,7 @@ import sfumato as sf
 RUNS = 20
 EPSILONS = (0.1, 1, 3, 10)
 SHARES = (0.75, 0.25)
-PENALTIES = ("0.01", 1, 100)
+PENALTIES = (1, 100, 10_000)
 
 
 def logistic(epsilon, **changes):
@@ -43,12 +43,10 @@ def main():
         drawn["Adult"].append([logistic(epsilon).fit(rows, labels).score(*test) for _ in range(runs)])
         chosen = []
         for _ in range(runs):
-            candidates = [logistic(epsilon / 3, regularization=one) for one in PENALTIES]
+            candidates = [logistic(epsilon / 3, method="descent", regularization=one) for one in PENALTIES]
             chosen.append(sf.learn.PrivateChoice(candidates, epsilon=epsilon).fit(rows, labels))
         alone = [
-            np.mean([clone(logistic(epsilon / 3, regularization=one)).fit(rows, labels).score(*test)
-                     for _ in range(runs)])
-            for one in PENALTIES
+            np.mean([clone(one).fit(rows, labels).score(*test) for _ in range(runs)]) for one in candidates
         ]  # fmt: skip
         print(
             f"epsilon {epsilon}: expected {found.mean:.4f} ± {found.margin:.4f} (majority {found.majority:.3f}, best "

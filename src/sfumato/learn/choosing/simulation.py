@@ -37,6 +37,7 @@ _MOST_COLUMNS: Final = 10_000
 _MOST_RUNS: Final = 1_000
 _STRONGEST: Final = 100.0
 _BALANCING: Final = 100
+_BALANCED: Final = 1e-3
 _RAREST: Final = 1e-12
 _ROUNDED: Final = 1e-6
 _SPREAD: Final = sqrt(3)  # uniform numbers within ± this have a variance of 1
@@ -225,4 +226,6 @@ def _balanced(scores: Matrix, shares: Matrix) -> Matrix:
     for _ in range(_BALANCING):
         found = probabilities(scores[:_TRIED] + intercepts).mean(axis=0)
         intercepts += np.log(shares / np.maximum(found, _RAREST))
+        if np.allclose(found, shares, rtol=_BALANCED):
+            break
     return probabilities(scores + intercepts)
