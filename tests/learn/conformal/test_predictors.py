@@ -68,11 +68,11 @@ def test_the_checks_of_scikit_learn(kind):
     epsilon=1, delta="1e-6", bounds=(0, 1), classes=["high", "low"],
 )])  # fmt: skip
 def test_sets_contain_the_class_of_new_rows_and_are_small(inner):
-    model = ConformalClassifier(inner, alpha="0.05").fit(ROWS[:4000], LABELS[:4000])
+    model = ConformalClassifier(inner, alpha="0.1").fit(ROWS[:4000], LABELS[:4000])
     sets = model.predict_set(ROWS[4000:])
     is_in = sets[np.arange(2000), np.searchsorted(model.classes_, LABELS[4000:])]
-    assert is_in.mean() > 0.92  # 0.95 less eight standard errors of 1,000 and of 2,000 rows
-    assert sets.sum(axis=1).mean() < 1.5
+    assert is_in.mean() > 0.85  # 0.934 with a standard deviation of 0.007, of 300 fits
+    assert sets.sum(axis=1).mean() < 1.5  # 1.19 with one of 0.03
     assert model.score(ROWS[4000:], LABELS[4000:]) > 0.7
 
 
