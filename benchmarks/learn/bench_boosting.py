@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 import sfumato as sf
-from sfumato.learn import ExplainableBoosting
+from sfumato.learn import ExplainableBoosting, GradientBoostingClassifier
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
 NUMBERS = {
@@ -56,7 +56,9 @@ def main():
             )  # fmt: skip
 
 
-MODELS = {"ExplainableBoosting": ExplainableBoosting}
+MODELS = {
+    "ExplainableBoosting": ExplainableBoosting, "GradientBoostingClassifier": GradientBoostingClassifier
+}  # fmt: skip
 
 if __name__ == "__main__":
     main()

@@ -8,6 +8,7 @@ from sfumato.learn.bayes.gaussian import GaussianNB
 from sfumato.learn.boosting.explainable import ExplainableBoosting
 from sfumato.learn.choosing.choice import PrivateChoice
 from sfumato.learn.choosing.simulation import ExpectedAccuracy, UtilityWarning, expected_accuracy
+from sfumato.learn.boosting.gradient import GradientBoostingClassifier, GradientBoostingRegressor
 from sfumato.learn.clusters.kmeans import KMeans
 from sfumato.learn.conformal.predictors import ConformalClassifier, ConformalRegressor
 from sfumato.learn.linear.logistic import LogisticRegression
@@ -25,6 +26,8 @@ __all__ = [
     "ExpectedAccuracy",
     "ExplainableBoosting",
     "GaussianNB",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "KMeans",
     "LinearRegression",
     "LinearSVC",

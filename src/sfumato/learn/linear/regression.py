@@ -5,25 +5,20 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import RegressorMixin
-from sklearn.utils import check_array
-from sklearn.utils.validation import column_or_1d
 
 from sfumato.errors import ParameterError
 from sfumato.learn.core.bounds import Bounds
-from sfumato.learn.core.estimators import PrivateEstimator
 from sfumato.learn.core.inputs import TrainingData, moved_rows
+from sfumato.learn.core.regressors import PrivateRegressor, ends_of
 from sfumato.learn.linear.design import UNIT, Matrix, design_of
 from sfumato.learn.linear.least_squares import NoisySums
-from sfumato.numeric.arguments import listed
-from sfumato.numeric.rationals import Number, exact, flag, nonnegative, positive
+from sfumato.numeric.rationals import Number, flag, nonnegative, positive
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.session.asking.training_set import TrainingSet
-from sfumato.session.training.columns import Codes, TrainingColumn
+from sfumato.session.training.columns import Codes
 
 
-class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc] # scikit-learn has no types
+class LinearRegression(PrivateRegressor):
     """Linear regression under differential privacy, from noisy sums of products.
 
         minimize Σ (y − ⟨θ, x⟩ − intercept)²,   x and y scaled by their bounds, x clipped to its norms
@@ -115,28 +110,8 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc] 
         found: Matrix = np.clip(middle + half * self._design.products(codes, self._weights[:, None]), *self._ends)
         return found
 
-    def _array_target(self, y: Any) -> tuple[npt.NDArray[Any] | None, TrainingColumn | None]:
-        if self.target_bounds is None:
-            raise ParameterError("target_bounds", None, "must state a lower and an upper bound of y: (0, 100)")
-        pair = [exact(end, "target_bounds") for end in listed(self.target_bounds, "target_bounds")]
-        if len(pair) != 2 or pair[0] >= pair[1]:  # noqa: PLR2004 # a lower and an upper one
-            raise ParameterError("target_bounds", f"{len(pair)} values", "must be a lower and a larger upper bound")
-        if y is None:
-            requirement = "must have a number for each row: it requires y to be passed, but the target y is None"
-            raise ParameterError("y", None, requirement)
-        numbers = check_array(column_or_1d(y, warn=True), ensure_2d=False, dtype=np.float64, input_name="y")
-        return numbers, TrainingColumn(name="y", lower=pair[0], upper=pair[1])
-
-    def _declared_once(self, found: TrainingSet) -> TrainingSet:
-        if self.target_bounds is not None:
-            requirement = "must be left out: the policy and the query declare those of the target"
-            raise ParameterError("target_bounds", "bounds", requirement)
-        return super()._declared_once(found)
-
     def _planned(self, data: TrainingData, total: PureDP | ApproxDP) -> NoisySums:
-        target = data.target
-        if target is None or not target.is_number:
-            raise ParameterError("y", "the target", "must be a column of numbers with bounds")
+        target = self._number_of(data)
         if total.epsilon == 0:
             raise ParameterError("epsilon", 0, "must be above 0 for a model to be fitted")
         l1_norm = None if self.l1_norm is None else positive(self.l1_norm, "l1_norm")
@@ -162,8 +137,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc] 
     def _adopt(self, fit: NoisySums, model: Mapping[str, Any]) -> None:
         self._design, self._center = fit.design, fit.center
         self._weights = np.array(model["weights"], dtype=np.float64)
-        ends = fit.target.decode(np.array([0, fit.target.steps], dtype=np.int32))
-        self._ends = (float(ends[0]), float(ends[1]))
+        self._ends = ends_of(fit.target)
         self.noise_ = {**fit.noise_stated, "penalty": float(model["strength"])}
         slopes, starts = fit.design.scales()
         features = self._weights[: len(slopes)]
