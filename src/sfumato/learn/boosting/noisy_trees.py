@@ -103,7 +103,7 @@ class NoisyTrees:
                 noisy, counts, loss=self.loss, rate=float(self.rate), stddev=float(self.gradient.stddev)
             )  # fmt: skip
             scores += step[leaves]
-            written.append([list(map(int, row)) for row in step])
+            written.append(step.tolist())
         return {"trees": [tree.document() for tree in trees], "steps": written}
 
     def _counts(self, trees: Sequence[LevelTree], placed: list[Places]) -> Matrix:
