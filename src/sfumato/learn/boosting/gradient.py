@@ -104,7 +104,7 @@ class GradientBoostingClassifier(_TreeSum, PrivateClassifier):
         >>> import numpy as np
         >>> hours = np.arange(4_000).reshape(-1, 1) % 100
         >>> night = (hours[:, 0] < 20) | (hours[:, 0] > 70)
-        >>> model = GradientBoostingClassifier(epsilon=1, delta="1e-6", bounds=(0, 100), classes=["day", "night"])
+        >>> model = GradientBoostingClassifier(epsilon=3, delta="1e-6", bounds=(0, 100), classes=["day", "night"])
         >>> model.fit(hours, np.where(night, "night", "day")).predict([[2], [45], [97]]).tolist()
         ['night', 'day', 'night']
 
