@@ -6,9 +6,9 @@ Each model is fitted to arrays under the owner's declarations, or through a sess
 from sfumato.learn.bayes.categorical import CategoricalNB
 from sfumato.learn.bayes.gaussian import GaussianNB
 from sfumato.learn.boosting.explainable import ExplainableBoosting
+from sfumato.learn.boosting.gradient import GradientBoostingClassifier, GradientBoostingRegressor
 from sfumato.learn.choosing.choice import PrivateChoice
 from sfumato.learn.choosing.simulation import ExpectedAccuracy, UtilityWarning, expected_accuracy
-from sfumato.learn.boosting.gradient import GradientBoostingClassifier, GradientBoostingRegressor
 from sfumato.learn.clusters.kmeans import KMeans
 from sfumato.learn.conformal.predictors import ConformalClassifier, ConformalRegressor
 from sfumato.learn.linear.logistic import LogisticRegression
