@@ -84,8 +84,8 @@ MUTANTS = (
         name="kinds of sums have the whole budget each",
         edits=(
             (
-                "learn/boosting/calibrated.py",
-                "[kind.share / kind.times for kind in every]",
+                "learn/core/parts.py",
+                "[part.share / part.times for part in every]",
                 "[Fraction(1) for _ in every]",
             ),
         ),

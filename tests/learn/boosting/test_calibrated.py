@@ -5,7 +5,8 @@ from fractions import Fraction
 import pytest
 
 from sfumato.errors import ParameterError
-from sfumato.learn.boosting.calibrated import MOST_SUMS, Sums, calibrated, charge_of, clip_of
+from sfumato.learn.boosting.calibrated import MOST_SUMS, calibrated, charge_of, clip_of
+from sfumato.learn.core.parts import Part
 from sfumato.learn.core.residuals import SHARE
 from sfumato.ledger.core.prices import price_of
 from sfumato.privacy.events import ComposedEvent
@@ -14,7 +15,9 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 
 
 def sums(times=1, share=1, distance=4096):
-    return Sums(distance=Fraction(distance), moved=1, times=times, share=Fraction(share))
+    return Part(
+        l1_sensitivity=distance, l2_sensitivity=Fraction(distance), l0_sensitivity=1, times=times, share=Fraction(share)
+    )
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", 20])

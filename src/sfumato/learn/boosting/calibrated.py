@@ -1,16 +1,12 @@
-"""The noise of boosted models: a few kinds of sums, each released many times, calibrated all together."""
+"""What the sums of boosted models may cost, and how many there may be."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
 from math import floor
 from typing import Final
 
-from sfumato.accounting.composition.joint_gaussian import joint_stddevs
 from sfumato.errors import ParameterError
+from sfumato.learn.core.parts import Noise, Part, noises_of
 from sfumato.learn.core.residuals import SHARE
-from sfumato.mechanisms.additive.gaussian import GaussianNoise
-from sfumato.noise.uniform.integers import LARGEST_SCALE
 from sfumato.numeric.rationals import Number, positive
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 
@@ -18,49 +14,24 @@ MOST_SUMS: Final = 20_000
 """How many noisy vectors of sums a fit releases at most."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
-    """Vectors of whole numbers of one kind.
-
-    Attributes:
-        distance: The most by which neighbors differ in one of them, in L2.
-        moved: The most numbers of one of them in which neighbors differ.
-        times: How many there are.
-        share: The share of the budget for all of them.
-    """
-
-    distance: Fraction
-    moved: int
-    times: int
-    share: Fraction
-
-
-def calibrated(kinds: Sequence[Sums], charge: ApproxDP) -> list[GaussianNoise]:
+def calibrated(parts: Sequence[Part], charge: ApproxDP) -> tuple[Noise, ...]:
     """The noise on each kind of sums: that on all of them together has the cost of the charge.
 
     Raises:
         ParameterError: There are too many sums, or ε is so small that no such noise is drawn.
 
     Example:
-        >>> kind = Sums(distance=Fraction(4096), moved=1, times=100, share=Fraction(1))
-        >>> round(float(calibrated([kind], ApproxDP(1, "1e-6"))[0].stddev) / 4096, 1)
+        >>> from fractions import Fraction
+        >>> gradients = Part(
+        ...     l1_sensitivity=4096, l2_sensitivity=Fraction(4096), l0_sensitivity=1, times=100, share=Fraction(1)
+        ... )
+        >>> round(float(calibrated([gradients], ApproxDP(1, "1e-6"))[0].stddev) / 4096, 1)
         42.2
     """
-    if sum(kind.times for kind in kinds) > MOST_SUMS:
+    if sum(part.times for part in parts) > MOST_SUMS:
         requirement = f"must be fewer: it makes more than {MOST_SUMS:,} noisy vectors, of all columns together"
-        raise ParameterError("rounds", max(kind.times for kind in kinds), requirement)
-    every = [kind for kind in kinds for _ in range(kind.times)]
-    stddevs = joint_stddevs(
-        l2_sensitivities=[kind.distance for kind in every], l0_sensitivities=[kind.moved for kind in every],
-        weights=[kind.share / kind.times for kind in every], epsilon=charge.epsilon, delta=charge.delta,
-    )  # fmt: skip
-    if max(stddevs) > LARGEST_SCALE:
-        raise ParameterError("epsilon", str(charge.epsilon), "must be larger: no such noise is drawn")
-    found, place = [], 0
-    for kind in kinds:
-        found.append(GaussianNoise(l2_sensitivity=kind.distance, stddev=stddevs[place], l0_sensitivity=kind.moved))
-        place += kind.times
-    return found
+        raise ParameterError("rounds", max(part.times for part in parts), requirement)
+    return noises_of(parts, charge)
 
 
 def charge_of(total: PureDP | ApproxDP) -> ApproxDP:

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.learn.boosting.bins import FeatureBins
-from sfumato.learn.boosting.calibrated import Sums, calibrated
+from sfumato.learn.boosting.calibrated import calibrated
 from sfumato.learn.boosting.losses import STEP_BITS, Loss, Scores
+from sfumato.learn.core.parts import Noise, Part
 from sfumato.learn.core.residuals import SHARE, Matrix
-from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.numeric.rationals import set_fields, sqrt_up
 from sfumato.privacy.codec import Json
 from sfumato.privacy.events import ComposedEvent
@@ -65,8 +65,8 @@ class NoisyCurves:
     rounds: int
     leaves: int
     rate: Fraction
-    count: GaussianNoise = field(init=False, repr=False)
-    gradient: GaussianNoise = field(init=False, repr=False)
+    count: Noise = field(init=False, repr=False)
+    gradient: Noise = field(init=False, repr=False)
     event: ComposedEvent = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -122,15 +122,17 @@ class NoisyCurves:
         noisy = np.asarray(self.count.release(np.concatenate(exact)), dtype=np.float64) / COUNT
         return np.split(noisy, np.cumsum(sizes)[:-1])
 
-    def _noise(self) -> list[GaussianNoise]:
+    def _noise(self) -> tuple[Noise, ...]:
         """The noise on the counts of bins, and that on each vector of gradients."""
         width, moved = len(self.bins.columns), self.moved_rows
-        counts = Sums(
-            distance=moved * COUNT * sqrt_up(Fraction(width)), moved=moved * width, times=1, share=COUNT_SHARE
+        counts = Part(
+            l1_sensitivity=moved * COUNT * width, l2_sensitivity=moved * COUNT * sqrt_up(Fraction(width)),
+            l0_sensitivity=moved * width, share=COUNT_SHARE,
         )  # fmt: skip
-        gradients = Sums(
-            distance=Fraction(moved * self.loss.clip), moved=moved * self.loss.outputs, times=self.rounds * width,
-            share=1 - COUNT_SHARE,
+        gradients = Part(
+            l1_sensitivity=moved * self.loss.clip * self.loss.outputs,
+            l2_sensitivity=Fraction(moved * self.loss.clip), l0_sensitivity=moved * self.loss.outputs,
+            share=1 - COUNT_SHARE, times=self.rounds * width,
         )  # fmt: skip
         return calibrated([counts, gradients], self.charge)
 

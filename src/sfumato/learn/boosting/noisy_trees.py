@@ -11,12 +11,12 @@ from typing import Any, Final
 import numpy as np
 
 from sfumato.learn.boosting.bins import FeatureBins, Places
-from sfumato.learn.boosting.calibrated import Sums, calibrated
+from sfumato.learn.boosting.calibrated import calibrated
 from sfumato.learn.boosting.curves import COUNT, step_of, summed
 from sfumato.learn.boosting.level_trees import LevelTree, random_level_tree
 from sfumato.learn.boosting.losses import Loss
+from sfumato.learn.core.parts import Noise, Part
 from sfumato.learn.core.residuals import SHARE, Matrix
-from sfumato.mechanisms.additive.gaussian import GaussianNoise
 from sfumato.numeric.rationals import set_fields, sqrt_up
 from sfumato.privacy.codec import Json
 from sfumato.privacy.events import ComposedEvent
@@ -58,8 +58,8 @@ class NoisyTrees:
     rounds: int
     depth: int
     rate: Fraction
-    count: GaussianNoise = field(init=False, repr=False)
-    gradient: GaussianNoise = field(init=False, repr=False)
+    count: Noise = field(init=False, repr=False)
+    gradient: Noise = field(init=False, repr=False)
     event: ComposedEvent = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -112,15 +112,16 @@ class NoisyTrees:
         noisy = np.asarray(self.count.release(np.concatenate(exact) * COUNT), dtype=np.float64) / COUNT
         return noisy.reshape(len(trees), -1)
 
-    def _noise(self) -> list[GaussianNoise]:
+    def _noise(self) -> tuple[Noise, ...]:
         """The noise on the counts of all leaves, and that on the gradients of one tree."""
         moved = self.moved_rows
-        counts = Sums(
-            distance=moved * COUNT * sqrt_up(Fraction(self.rounds)), moved=moved * self.rounds, times=1,
-            share=COUNTS_SHARE,
+        counts = Part(
+            l1_sensitivity=moved * COUNT * self.rounds, l2_sensitivity=moved * COUNT * sqrt_up(Fraction(self.rounds)),
+            l0_sensitivity=moved * self.rounds, share=COUNTS_SHARE,
         )  # fmt: skip
-        gradients = Sums(
-            distance=Fraction(moved * self.loss.clip), moved=moved * self.loss.outputs, times=self.rounds,
-            share=1 - COUNTS_SHARE,
+        gradients = Part(
+            l1_sensitivity=moved * self.loss.clip * self.loss.outputs,
+            l2_sensitivity=Fraction(moved * self.loss.clip), l0_sensitivity=moved * self.loss.outputs,
+            share=1 - COUNTS_SHARE, times=self.rounds,
         )  # fmt: skip
         return calibrated([counts, gradients], self.charge)
