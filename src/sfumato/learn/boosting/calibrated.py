@@ -17,6 +17,10 @@ MOST_SUMS: Final = 20_000
 def calibrated(parts: Sequence[Part], charge: ApproxDP) -> tuple[Noise, ...]:
     """The noise on each kind of sums: that on all of them together has the cost of the charge.
 
+    Args:
+        parts: How far the rows that move change each kind, and how often it is released.
+        charge: What all of it may cost, with δ above 0.
+
     Raises:
         ParameterError: There are too many sums, or ε is so small that no such noise is drawn.
 
@@ -49,6 +53,9 @@ def charge_of(total: PureDP | ApproxDP) -> ApproxDP:
 
 def clip_of(clip: Number) -> int:
     """A clip in lattice steps of a residual.
+
+    Args:
+        clip: The largest norm of the gradient of a row.
 
     Raises:
         ParameterError: It is below one step.
