@@ -1,15 +1,15 @@
 """How near is `expected_accuracy` to what Adult gives, and how good is the model that `PrivateChoice` keeps?
 
-The split of UCI, 20 runs or as many as stated, and the 50 features of `bench_logistic.py`; δ is 1e-6. Made-up rows have
-the public number of rows and the shares of classes of the census, and the default strength. The candidates are logistic
-regressions of three penalties. Written beside it: a chart of both, if a path is stated.
+The split of UCI, 20 runs or as many as stated, and the `fifty` features of `adult_rows.py`; δ is 1e-6. Made-up rows
+have the public number of rows and the shares of classes of the census, and the default strength. The candidates are
+logistic regressions of three penalties. Written beside it: a chart of both, if a path is stated.
 """
 
 import sys
 import time
 
 import numpy as np
-from bench_logistic import CATEGORIES, adult
+from adult_rows import fifty
 from sklearn.base import clone
 
 import sfumato as sf
@@ -28,10 +28,8 @@ def logistic(epsilon, **changes):
 
 def main():
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
-    everybody = sf.datasets.load_adult("all")
-    values = {name: sorted(set(everybody[name].to_pylist())) for name in CATEGORIES}
-    rows, labels = adult("train", values)
-    test = adult("test", values)
+    rows, labels = fifty("train")
+    test = fifty("test")
     drawn = {"Adult": [], "made-up rows": []}
     for epsilon in EPSILONS:
         began = time.process_time()

@@ -12,18 +12,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from adult_rows import LOWER, PEER, UPPER, five
 from sklearn import cluster, decomposition
 
-import sfumato as sf
 from sfumato.learn import PCA, KMeans, StandardScaler
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-NUMBERS = {
-    "age": (17, 90), "education_num": (1, 16), "capital_gain": (0, 20_000), "capital_loss": (0, 2_500),
-    "hours_per_week": (1, 99),
-}  # fmt: skip
 CLUSTERS, COMPONENTS = 5, 2
-PEER = Path(__file__).parents[1] / "peers" / "diffprivlib" / ".venv" / "bin" / "python"
 PEER_CODE = """
 import sys, time, warnings, numpy as np
 from diffprivlib.models import PCA, KMeans, StandardScaler
@@ -57,16 +52,6 @@ for name, (made, measure) in kinds.items():
 """
 
 
-def adult():
-    """Five numbers of the training part, scaled to [−1, 1]."""
-    table = sf.datasets.load_adult("train")
-    columns = [
-        2 * (np.clip(table[name].to_numpy(), low, high) - low) / (high - low) - 1
-        for name, (low, high) in NUMBERS.items()
-    ]
-    return np.stack(columns, axis=1)
-
-
 def measured(name, made, measure, rows):
     """The measure of models at each ε, pure and with δ, and the processor's time of a fit."""
     for delta in (0, 1e-6):
@@ -85,7 +70,7 @@ def measured(name, made, measure, rows):
 
 
 def main():
-    rows = adult()
+    rows = 2 * (five("train")[0] - np.array(LOWER)) / (np.array(UPPER) - np.array(LOWER)) - 1  # to [−1, 1]
     moments = np.cov(rows.T)
     best = decomposition.PCA(COMPONENTS).fit(rows).explained_variance_.sum()
     inertia = cluster.KMeans(CLUSTERS, n_init=10, random_state=0).fit(rows).inertia_

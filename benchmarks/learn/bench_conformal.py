@@ -1,6 +1,6 @@
 """How often do conformal sets contain the class of new rows of Adult, and how large are they?
 
-The split of UCI, 20 runs or as many as stated, α = 0.1, and the 50 features of `bench_logistic.py`. Each row is a unit
+The split of UCI, 20 runs or as many as stated, α = 0.1, and the `fifty` features of `adult_rows.py`. Each row is a unit
 that is added or removed, and δ is 1e-6. Coverage is over the rows of the test part.
 """
 
@@ -8,7 +8,7 @@ import sys
 import time
 
 import numpy as np
-from bench_logistic import CATEGORIES, adult
+from adult_rows import fifty
 
 import sfumato as sf
 
@@ -17,10 +17,8 @@ RUNS = 20
 
 def main():
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
-    everybody = sf.datasets.load_adult("all")
-    values = {name: sorted(set(everybody[name].to_pylist())) for name in CATEGORIES}
-    rows, labels = adult("train", values)
-    test_rows, test_labels = adult("test", values)
+    rows, labels = fifty("train")
+    test_rows, test_labels = fifty("test")
     for epsilon in ("0.1", 1, 3, 10):
         covered, sizes, scores, times = [], [], [], []
         for _ in range(runs):

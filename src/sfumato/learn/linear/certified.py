@@ -125,9 +125,12 @@ class Objective:
 
     def norm_up(self, weights: Matrix) -> float:
         """A bound of ‖∇J‖ at a point; infinite where that is no number."""
-        gradient, error = self.gradient(weights)
-        norm = sqrt(float((gradient**2).sum())) * (1 + 2.0**-40) + sqrt(gradient.size) * error
-        return norm if norm == norm else inf  # noqa: PLR0124 # NaN alone differs from itself
+        return _norm_up(*self.gradient(weights))
+
+
+def _norm_up(gradient: Matrix, error: float) -> float:
+    norm = sqrt(float((gradient**2).sum())) * (1 + 2.0**-40) + sqrt(gradient.size) * error
+    return norm if norm == norm else inf  # noqa: PLR0124 # NaN alone differs from itself
 
 
 def minimum(objective: Objective, *, within: float) -> Matrix:
@@ -144,9 +147,9 @@ def _by_newton(objective: Objective, within: float) -> Matrix | None:
     weights = np.zeros(objective.linear.shape)
     value = objective.value(weights)
     for _ in range(_NEWTON):
-        if objective.norm_up(weights) <= within:
+        gradient, error = objective.gradient(weights)
+        if _norm_up(gradient, error) <= within:
             return weights
-        gradient, _ = objective.gradient(weights)
         flat = gradient.T.reshape(-1)
         try:
             step = np.linalg.solve(objective.hessian(weights), flat)
