@@ -14,6 +14,7 @@ from sfumato.learn.conformal.predictors import ConformalClassifier, ConformalReg
 from sfumato.learn.linear.logistic import LogisticRegression
 from sfumato.learn.linear.regression import LinearRegression, Ridge
 from sfumato.learn.linear.support_vectors import LinearSVC
+from sfumato.learn.linear.theil_sen import TheilSen
 from sfumato.learn.moments.components import PCA
 from sfumato.learn.moments.scaler import StandardScaler
 from sfumato.learn.trees.forest import RandomForestClassifier
@@ -36,6 +37,7 @@ __all__ = [
     "RandomForestClassifier",
     "Ridge",
     "StandardScaler",
+    "TheilSen",
     "UtilityWarning",
     "expected_accuracy",
 ]
