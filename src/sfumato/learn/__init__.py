@@ -3,6 +3,8 @@
 Each model is fitted to arrays under the owner's declarations, or through a session. It needs the extra `learn`.
 """
 
+from sfumato.learn.attacks.auditor import audit
+from sfumato.learn.attacks.report import ModelAudit, ModelFinding
 from sfumato.learn.bayes.categorical import CategoricalNB
 from sfumato.learn.bayes.gaussian import GaussianNB
 from sfumato.learn.boosting.explainable import ExplainableBoosting
@@ -33,11 +35,14 @@ __all__ = [
     "LinearRegression",
     "LinearSVC",
     "LogisticRegression",
+    "ModelAudit",
+    "ModelFinding",
     "PrivateChoice",
     "RandomForestClassifier",
     "Ridge",
     "StandardScaler",
     "TheilSen",
     "UtilityWarning",
+    "audit",
     "expected_accuracy",
 ]

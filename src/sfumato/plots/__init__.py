@@ -4,7 +4,7 @@ Figures are made without pyplot, so nothing global changes and no window opens: 
 its name, after `%matplotlib inline`. matplotlib is the extra `plots`.
 """
 
-from sfumato.plots.attacks import distances_over_reports, success_curve, unicity_curves
+from sfumato.plots.attacks import distances_over_reports, roc_curves, success_curve, unicity_curves
 from sfumato.plots.audits import lower_bounds, outputs_of_both, p_values, words_of_both
 from sfumato.plots.budgets import burn_down, composition, group_privacy, survey_tradeoff
 from sfumato.plots.effects import feature_effects
@@ -38,6 +38,7 @@ __all__ = [
     "privacy_loss",
     "privacy_profile",
     "risk",
+    "roc_curves",
     "save",
     "small_multiples",
     "speeds_on_roads",

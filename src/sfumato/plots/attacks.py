@@ -2,19 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import column
+from sfumato.numeric.rationals import Number
 from sfumato.plots.panels import (
     BLUE,
     GREY,
+    INK,
     PALETTE,
     RED,
+    Array,
     Numbers,
     by_name,
+    curve,
+    drawable,
     legend,
     new_figure,
     numbers,
@@ -26,6 +31,9 @@ from sfumato.plots.panels import (
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_LOW_RATE: Final = 0.01
+_STEEPEST: Final = 700.0  # beyond it the limit stays where it is
 
 
 def success_curve(
@@ -177,4 +185,57 @@ def distances_over_reports(
         ends = "; ".join(f"{name}: {found[last]:,.0f} m" for name, found in drawn.items())
         state(axes, f"What {across[last]:,.0f} reports give away, {ends}")
     legend(axes)
+    return figure
+
+
+def roc_curves(
+    curves: Mapping[str, tuple[Numbers | Array, Numbers | Array]],
+    *,
+    epsilon: Number | None = None,
+    delta: Number = 0,
+    title: str | None = None,
+) -> "Figure":
+    """True over false positive rates of membership tests, both on powers of ten, beside the most that (ε, δ) allows.
+
+    That is min(e^ε·f + δ, 1 − e^−ε·(1 − δ − f)) for a false positive rate f [KOV15].
+
+    Args:
+        curves: For each test its false positive rates, ascending, and the true positive rate at each.
+        epsilon: The claimed ε; None draws no limit.
+        delta: The claimed δ.
+        title: The title; None states the largest true positive rate at no more than 1% false ones.
+
+    Raises:
+        ParameterError: Lengths differ, something is out of range, there is nothing to draw, or matplotlib is missing.
+
+    Example:
+        >>> figure = roc_curves({"loss": ([0, 0.1, 1], [0, 0.3, 1])}, epsilon=1)
+    """
+    given = {name: curve(one, "curves") for name, one in by_name(curves, "curves", of="two lists of rates").items()}
+    if not given or any(not ((rates >= 0) & (rates <= 1)).all() for one in given.values() for rates in one):
+        raise ParameterError("curves", tuple(given), "must hold rates from 0 to 1, of at least one test")
+    steepest = None if epsilon is None else drawable(epsilon, "epsilon")
+    leak = drawable(delta, "delta")
+    if (steepest is not None and steepest < 0) or not 0 <= leak <= 1:
+        raise ParameterError("epsilon", (epsilon, delta), "must be at least 0, and delta from 0 to 1")
+    lowest = min([float(false[false > 0].min()) for false, _ in given.values() if (false > 0).any()], default=_LOW_RATE)
+    left = min(lowest, _LOW_RATE) / 2
+    figure, (axes,) = new_figure(
+        "" if title is None else title, x_label="false positive rate", y_label="true positive rate"
+    )
+    best, across = (-1.0, ""), np.geomspace(left, 1, 200)
+    for (name, (false, true)), color in zip(given.items(), cycle(PALETTE), strict=False):
+        axes.step(np.maximum(false, left), np.maximum(true, left), where="post", color=color, linewidth=2, label=name)
+        best = max(best, (float(true[false <= _LOW_RATE].max(initial=0.0)), str(name)))
+    if steepest is not None:
+        power = np.exp(min(steepest, _STEEPEST))
+        most = np.minimum(power * across + leak, 1 - (1 - leak - across) / power)
+        axes.plot(across, np.clip(most, left, 1), color=INK, linestyle="--", label=f"ε = {steepest:g} allows")
+    axes.plot(across, across, color=GREY, linestyle=":", linewidth=1.6, label="blind guessing")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set(xlim=(left, 1), ylim=(left, 1.05))
+    if title is None:
+        state(axes, f"At {_LOW_RATE:.0%} false positives, {best[1]} finds {best[0]:.1%} of rows that were seen")
+    legend(axes, place="beside")
     return figure

@@ -90,3 +90,8 @@ def test_a_true_mu_lies_below_the_limit_as_often_as_said(mu, size):
     """Exact, so both sides are tested: 150 runs at 0.2 with 30 expected, outside of 9 to 56 once in 10^6."""
     above = sum(mu_of_separation(canaries(mu, size=size, stddev=3), significance=0.2) > mu for _ in range(150))
     assert 9 <= above <= 56
+
+
+def test_scores_almost_without_spread_say_much_and_are_no_error():
+    scores = np.arange(60) % 2 + 1e-15 * np.arange(60)
+    assert 1e3 < mu_of_separation(Scored(scores=scores, included=scores > 0.5), significance=1e-6) < 1e5

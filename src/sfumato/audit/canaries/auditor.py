@@ -132,7 +132,10 @@ def audit_scores(
             significance=significance,
         )  # fmt: skip
 
-    exact, published = (_of_guesses(seen, p_value, claim, significance) for p_value in (exact_p_value, steinke_p_value))
+    exact, published = (
+        best_guesses(seen, p_value, delta=claim.delta, significance=significance)
+        for p_value in (exact_p_value, steinke_p_value)
+    )
     rates = independent_canaries(seen, delta=claim.delta, significance=significance)
     return CanaryReport(
         claim=claim,
@@ -147,10 +150,9 @@ def audit_scores(
                 "rates, Clopper-Pearson", INDEPENDENCE, rates, max(0.0, rates.epsilon_lower_bound(delta=claim.delta))
             ),
         ),
-        assumes_gaussian=tuple(
+        assumes_gaussian=tuple(  # Gaussian noise has no ε without a δ
             found(auditor, assumes, f"μ ≥ {mu:.3f}", epsilon_of_mu(mu, delta=claim.delta))
-            for auditor, assumes, mu in _mus(seen, significance)
-            if claim.delta > 0  # Gaussian noise has no ε without a δ
+            for auditor, assumes, mu in (_mus(seen, significance) if claim.delta > 0 else ())
         ),
     )
 
@@ -179,14 +181,27 @@ def epsilon_of_mu(mu: float, *, delta: Fraction) -> float:
     return float(epsilon_down([GaussianBound(Fraction(mu) ** 2)], delta))
 
 
-def _of_guesses(
-    seen: Scored, p_value: Callable[..., float], claim: ApproxDP, significance: float
+def best_guesses(
+    seen: Scored, p_value: Callable[..., float], *, delta: Fraction, significance: float
 ) -> tuple[Guesses, float]:
-    """The guesses that say most, each with an even share of the significance, and what they say."""
+    """The guesses that say most, each with an even share of the significance, and the largest ε that they refute.
+
+    Args:
+        seen: Scores, and who was included.
+        p_value: `exact_p_value`, or `steinke_p_value`.
+        delta: The claimed δ.
+        significance: The probability that the true ε is refuted, by all guesses together.
+
+    Example:
+        >>> seen = Scored(scores=np.arange(100.0), included=np.arange(100) >= 50)
+        >>> found, bound = best_guesses(seen, exact_p_value, delta=Fraction(0), significance=0.05)
+        >>> print(found, bound > 2)
+        100 of 100 guesses about 100 canaries right True
+    """
     tries = seen.tries()
     best, bound = tries[0], 0.0
     for guesses in tries:
-        p_value_of = partial(p_value, guesses, delta=claim.delta)
+        p_value_of = partial(p_value, guesses, delta=delta)
         found = refuted_epsilon(p_value_of, significance=significance / len(tries), above=bound)
         best, bound = (guesses, found) if found > bound else (best, bound)
     return best, bound

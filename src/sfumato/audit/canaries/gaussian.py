@@ -20,6 +20,8 @@ _HALVINGS: Final = 24
 _DEVIATIONS: Final = 6.0  # of the privacy loss, beyond which δ is next to nothing
 _SMALLEST_DELTA: Final = 1e-304
 _FEWEST: Final = 2
+_LARGEST_STATISTIC: Final = 1e5  # where the noncentral t is still computed
+
 _SEPARATION_HALVINGS: Final = 50
 
 
@@ -86,7 +88,8 @@ def mu_of_separation(seen: Scored, *, significance: float) -> float:
     **Guarantee**: if scores are independent, Gaussian, and of the same standard deviation, this lies above μ with a
     chance of at most `significance`. Proof: proofs/audit/canaries/gaussian.md.
 
-    Edge cases: fewer than two canaries on a side, or scores that do not vary, say nothing: 0.
+    Edge cases: fewer than two canaries on a side, or scores that do not vary, say nothing: 0. A t beyond 10^5, as of
+    scores almost without spread, counts as 10^5, which only lowers the limit.
 
     Args:
         seen: Scores, and who was included.
@@ -108,7 +111,7 @@ def mu_of_separation(seen: Scored, *, significance: float) -> float:
     if spread == 0:
         return 0.0
     unit = math.sqrt(1 / len(above) + 1 / len(below))
-    statistic = float(np.mean(above) - np.mean(below)) / (spread * unit)
+    statistic = min(float(np.mean(above) - np.mean(below)) / (spread * unit), _LARGEST_STATISTIC)
     return unit * _least_noncentrality(statistic, freedom, significance=significance)
 
 
