@@ -15,6 +15,7 @@ from hashlib import sha256
 import pytest
 from tests.mutations import (
     accounting,
+    attacking,
     audit,
     audited,
     boosting,
@@ -61,10 +62,10 @@ from tests.mutations.mutants import ROOT, Mutant, run_suite
 from tests.sizes import FULL_SIZE
 
 MODULES = (
-    accounting, audit, audited, boosting, browsers, canaries, choosing, clients, clusters, counters, engines,
-    engines_by_hash, engines_elsewhere, engines_in_sql, forests, house, learning, ledgers, local, local_counts,
-    local_reports, maps, mechanisms, monitors, narrowing, noise, operations, parties, places, plans, regressions,
-    selected_keys, server, server_gateway, server_pages, server_sign_in, server_work, sessions, streams,
+    accounting, attacking, audit, audited, boosting, browsers, canaries, choosing, clients, clusters, counters,
+    engines, engines_by_hash, engines_elsewhere, engines_in_sql, forests, house, learning, ledgers, local,
+    local_counts, local_reports, maps, mechanisms, monitors, narrowing, noise, operations, parties, places, plans,
+    regressions, selected_keys, server, server_gateway, server_pages, server_sign_in, server_work, sessions, streams,
     streams_sources, traffic, wire,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)

@@ -1,8 +1,9 @@
+import numpy as np
 import pytest
 from tests.plots.reading import legend_texts, spans
 
 from sfumato.errors import ParameterError
-from sfumato.plots.attacks import distances_over_reports, success_curve, unicity_curves
+from sfumato.plots.attacks import distances_over_reports, roc_curves, success_curve, unicity_curves
 
 
 def drawn(places, successes, **more):
@@ -83,3 +84,35 @@ def test_a_line_for_each_device_and_a_title_that_says_what_is_given_away():
 def test_what_cannot_be_drawn_is_refused(reports, distances):
     with pytest.raises(ParameterError):
         distances_over_reports(reports, distances)
+
+
+CURVES = {"loss": ([0, 0.02, 1], [0, 0.3, 1]), "canaries": ([0, 0.005, 0.5, 1], [0, 0.25, 0.5, 1])}
+
+
+def test_rates_are_drawn_in_powers_of_ten_beside_what_is_allowed():
+    (axes,) = roc_curves(CURVES, epsilon=1, delta=0.01).axes
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert legend_texts(axes) == ["loss", "canaries", "ε = 1 allows", "blind guessing"]
+    limit = axes.lines[2]
+    false, true = np.asarray(limit.get_xdata()), np.asarray(limit.get_ydata())
+    most = np.minimum(np.exp(1) * false + 0.01, 1 - (0.99 - false) * np.exp(-1))
+    assert true == pytest.approx(np.minimum(most, 1))
+    assert axes.get_title(loc="left") == "At 1% false positives, canaries finds 25.0% of rows that were seen"
+    assert axes.get_xlim()[0] < 0.005
+
+
+def test_without_a_claim_nothing_is_allowed():
+    (axes,) = roc_curves(CURVES, title="mine").axes
+    assert legend_texts(axes) == ["loss", "canaries", "blind guessing"]
+    assert axes.get_title(loc="left") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("curves", "claim"),
+    [({}, {}), ({"x": ([0, 2], [0, 1])}, {}), ({"x": ([0, 1], [0])}, {}), (CURVES, {"epsilon": -1}),
+     (CURVES, {"epsilon": 1, "delta": 2}), (CURVES, {"epsilon": "x"})],
+    ids=["none", "above 1", "lengths", "below 0", "delta", "text"],
+)  # fmt: skip
+def test_rates_and_claims_have_their_ranges(curves, claim):
+    with pytest.raises(ParameterError):
+        roc_curves(curves, **claim)

@@ -102,6 +102,16 @@ def test_several_models_and_attacks_share_the_level():
     assert {one.significance for one in audit(Tossing(), NAMES, CLASSES, **several).findings} == {AT / 2}
 
 
+def test_one_run_that_gives_all_away_may_be_the_one_that_delta_allows():
+    """It may happen with probability δ. Only who takes canaries as independent rules it out."""
+    arguments = {"attacks": ["canaries"], "canaries": (NAMES, CLASSES), "claim": sf.ApproxDP(1, "0.2")}
+    found = audit(Tossing(epsilon=50), NAMES[:40], CLASSES[:40], significance=AT, **arguments)
+    assert not found.is_refuted
+    assert found["canaries"].report.assumes_independence[0].epsilon_lower_bound > 1
+    alone = arguments | {"canaries": (NAMES[50:51], CLASSES[50:51]), "runs": 200}
+    assert audit(Tossing(epsilon=50), NAMES[:40], CLASSES[:40], significance=AT, **alone).is_refuted
+
+
 VALUES = np.arange(100.0).reshape(-1, 1)
 DIRECTIONS = 64
 

@@ -67,8 +67,8 @@ def audit(
     **Guarantee**: if the claim is true, `is_refuted` is so with probability at most `significance`, whatever the model
     does. That nothing is found proves nothing. Proof: proofs/learn/attacks/auditor.md.
 
-    The audit is not private: it reads its rows exactly, its result tells of them, and no ledger is charged. Use public
-    or made-up rows.
+    The audit is not private: it reads its rows exactly, its result reveals some of them, and no ledger is charged. Use
+    public or made-up rows.
 
     Args:
         estimator: A classifier of this package or of scikit-learn, with `predict_proba` or `decision_function`. It is
