@@ -10,7 +10,9 @@ _MOVES = f"{_LEAVES}::test_no_neighbor_costs_more_than_epsilon"
 MUTANTS = (
     Mutant(
         name="each tree of a forest has the whole budget",
-        edits=(("learn/trees/leaves.py", "distance = self.moved_rows * self.trees\n", "distance = self.moved_rows\n"),),
+        edits=(
+            ("learn/trees/leaves.py", "l1_sensitivity=self.moved_rows * self.trees", "l1_sensitivity=self.moved_rows"),
+        ),
         tests=(_MOVES,),
     ),
     Mutant(
@@ -32,11 +34,11 @@ MUTANTS = (
     Mutant(
         name="noise of leaves is made for one row",
         edits=(
-            ("learn/trees/leaves.py", "distance = self.moved_rows * self.trees\n", "distance = self.trees\n"),
+            ("learn/trees/leaves.py", "l1_sensitivity=self.moved_rows * self.trees", "l1_sensitivity=self.trees"),
             (
                 "learn/trees/leaves.py",
-                "moved = self.trees * min(self.moved_rows, self.classes << self.depth)",
-                "moved = self.trees",
+                "l0_sensitivity=self.trees * min(self.moved_rows, self.classes << self.depth)",
+                "l0_sensitivity=self.trees",
             ),
         ),
         tests=(_MOVES,),

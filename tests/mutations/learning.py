@@ -147,14 +147,14 @@ MUTANTS = (
     Mutant(
         name="noise of tallies is made for one row",
         edits=(
-            ("learn/bayes/tallies.py", "distance = moved_rows * _norms(table)[0]", "distance = _norms(table)[0]"),
-            ("learn/bayes/tallies.py", "[self.moved_rows * _norms(table)[1] for", "[_norms(table)[1] for"),
+            ("learn/bayes/tallies.py", "l1_sensitivity=self.moved_rows * ", "l1_sensitivity="),
+            ("learn/bayes/tallies.py", "l2_sensitivity=self.moved_rows * ", "l2_sensitivity="),
         ),
         tests=(_TALLIES,),
     ),
     Mutant(
         name="each column of naive Bayes has the whole budget",
-        edits=(("learn/bayes/tallies.py", "[(1 - COUNT_SHARE) / len(self.columns)]", "[1 - COUNT_SHARE]"),),
+        edits=(("learn/bayes/tallies.py", "each = (1 - COUNT_SHARE) / len(self.columns)", "each = 1 - COUNT_SHARE"),),
         tests=(f"{_TALLIES}::test_no_neighbor_costs_more_than_epsilon",),
     ),
     Mutant(

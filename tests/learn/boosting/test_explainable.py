@@ -55,6 +55,9 @@ def test_it_learns_what_no_line_does_and_says_what_it_cost():
     assert model.curves_[0][32] < 0 < model.curves_[0][2]
     assert (model.contributions(HOURS).sum(axis=1) + model.intercept_[0] == model.decision_function(HOURS)).all()
     assert np.allclose(model.predict_proba(HOURS)[:, 1], 1 / (1 + np.exp(-model.decision_function(HOURS))))
+    codes = model.encode(HOURS[:100])
+    assert (model.row_scores(codes) == np.vstack([model.row_scores(codes[[place]]) for place in range(100)])).all()
+    assert (model.row_scores(codes)[:, 1] == model.decision_function(HOURS[:100])).all()
     copy = pickle.loads(pickle.dumps(model))  # noqa: S301 # made in the line itself
     assert (copy.decision_function(HOURS) == model.decision_function(HOURS)).all()
 

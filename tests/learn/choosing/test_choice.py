@@ -16,7 +16,7 @@ from tests.learn.made import NUMBER, neighbors, secret_rows, tables
 import sfumato as sf
 from sfumato.audit import audit
 from sfumato.errors import BudgetExceededError, ParameterError
-from sfumato.learn import GaussianNB, LinearSVC, PrivateChoice, RandomForestClassifier
+from sfumato.learn import GaussianNB, KMeans, LinearSVC, PrivateChoice
 from sfumato.learn.choosing.choice import ChoiceFit
 from sfumato.ledger.core.prices import require_price
 from sfumato.mechanisms.selection.permute_and_flip import PermuteAndFlip
@@ -242,7 +242,7 @@ def test_the_checks_of_scikit_learn():
         (PrivateChoice([GOOD], epsilon=1), "estimators"),
         (PrivateChoice(None, epsilon=1), "estimators"),
         (PrivateChoice([GOOD, Plain()], epsilon=1), "estimators"),
-        (PrivateChoice([GOOD, RandomForestClassifier(epsilon=1)], epsilon=1), "estimators"),
+        (PrivateChoice([GOOD, KMeans(2, epsilon=1)], epsilon=1), "estimators"),
         (PrivateChoice([GOOD, clone(GOOD).set_params(bounds=(0, 2))], epsilon=1), "same bounds"),
         (PrivateChoice([GOOD, clone(GOOD).set_params(neighboring_relation="replace_one")], epsilon=1), "relation"),
         (PrivateChoice([GOOD, clone(GOOD).set_params(epsilon=None)], epsilon=1), "epsilon"),

@@ -58,6 +58,8 @@ def test_it_learns_from_arrays_and_says_what_it_cost(delta):
     probabilities = fitted.predict_proba(HOURS)
     assert np.allclose(probabilities.sum(axis=1), 1)
     assert np.allclose(np.exp(fitted.predict_log_proba(HOURS)), probabilities)
+    codes = fitted.encode(HOURS[:100])
+    assert (fitted.row_scores(codes) == np.vstack([fitted.row_scores(codes[[place]]) for place in range(100)])).all()
     assert (fitted.predict_proba([[-1e9], [1e9]]) == fitted.predict_proba([[0], [100]])).all()
     copy = pickle.loads(pickle.dumps(fitted))  # noqa: S301 # made in the line itself
     assert (copy.predict_proba(HOURS) == probabilities).all()

@@ -11,11 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.accounting.composition.joint_gaussian import joint_stddevs
-from sfumato.errors import ParameterError
-from sfumato.mechanisms.additive.gaussian import GaussianNoise
-from sfumato.mechanisms.additive.laplace import Laplace
-from sfumato.noise.uniform.integers import LARGEST_SCALE, SMALLEST_SCALE
+from sfumato.learn.core.parts import Noise, Part, event_of, noises_of, with_less_noise
 from sfumato.numeric.rationals import set_fields, sqrt_up
 from sfumato.privacy.codec import Json
 from sfumato.privacy.events import ComposedEvent
@@ -40,8 +36,8 @@ class ClassTallies:
     For each class it releases the number of rows, and for each column the sum of what `table_of` has for their codes.
 
     **Guarantee**: (ε, δ)-differential privacy where at most `moved_rows` rows enter or leave between neighboring
-    databases: ε alone by discrete Laplace noise where the charge is pure, else by discrete Gaussian noise that
-    `joint_stddevs` certifies for all tallies together. Proof: proofs/learn/bayes/tallies.md.
+    databases: ε alone by discrete Laplace noise where the charge is pure, else by discrete Gaussian noise. Proof:
+    proofs/learn/bayes/tallies.md.
 
     Attributes:
         columns: The features.
@@ -59,21 +55,15 @@ class ClassTallies:
     classes: int
     moved_rows: int
     charge: PureDP | ApproxDP
-    count: Laplace | GaussianNoise = field(init=False, repr=False)
-    noises: tuple[Laplace | GaussianNoise, ...] = field(init=False, repr=False)
+    count: Noise = field(init=False, repr=False)
+    noises: tuple[Noise, ...] = field(init=False, repr=False)
     event: ComposedEvent = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        tables = [_ONE, *(table_of(column, self.kind) for column in self.columns)]
-        shares = [COUNT_SHARE, *[(1 - COUNT_SHARE) / len(self.columns)] * len(self.columns)]
-        count: Laplace | GaussianNoise
-        noises: list[Laplace] | list[GaussianNoise]
-        if isinstance(self.charge, PureDP):
-            count, *noises = _laplace(tables, shares, moved_rows=self.moved_rows, epsilon=self.charge.epsilon)
-        else:
-            count, *noises = self._gaussian(tables, shares, self.charge)
-        event = ComposedEvent((count.event, *(noise.event for noise in noises)))
-        set_fields(self, count=count, noises=tuple(noises), event=event)
+        each = (1 - COUNT_SHARE) / len(self.columns)
+        parts = [self._part(_ONE, COUNT_SHARE), *(self._part(table_of(one, self.kind), each) for one in self.columns)]
+        count, *noises = noises_of(parts, self.charge)
+        set_fields(self, count=count, noises=tuple(noises), event=event_of(parts, [count, *noises]))
 
     @property
     def name(self) -> str:
@@ -97,22 +87,15 @@ class ClassTallies:
             sums.append([[int(one) for one in row] for row in noisy])
         return {"counts": [int(one) for one in counts], "sums": sums}
 
-    def _gaussian(self, tables: list[Whole], shares: list[Fraction], charge: ApproxDP) -> list[GaussianNoise]:
-        distances = [self.moved_rows * _norms(table)[1] for table in tables]
-        numbers = [
-            min(self.moved_rows * int(np.count_nonzero(table, axis=1).max()), self.classes * table.shape[1])
-            for table in tables
-        ]
-        stddevs = joint_stddevs(
-            l2_sensitivities=distances, l0_sensitivities=numbers, weights=shares, epsilon=charge.epsilon,
-            delta=charge.delta,
-        )  # fmt: skip
-        if max(stddevs) > LARGEST_SCALE:
-            raise ParameterError("epsilon", str(charge.epsilon), "must be larger: no such noise is drawn")
-        return [
-            GaussianNoise(l2_sensitivity=distance, stddev=stddev, l0_sensitivity=moved)
-            for distance, stddev, moved in zip(distances, stddevs, numbers, strict=True)
-        ]
+    def _part(self, table: Whole, share: Fraction) -> Part:
+        """The sums of one table over the rows of each class: a row adds one row of the table to one class."""
+        numbers = self.moved_rows * int(np.count_nonzero(table, axis=1).max())
+        return Part(
+            l1_sensitivity=self.moved_rows * int(np.abs(table).sum(axis=1).max()),
+            l2_sensitivity=self.moved_rows * sqrt_up(Fraction(int((table**2).sum(axis=1).max()))),
+            l0_sensitivity=min(numbers, self.classes * table.shape[1]),
+            share=share,
+        )
 
 
 def tallied(target: npt.NDArray[Any], codes: npt.NDArray[Any], classes: int, table: Whole) -> Whole:
@@ -154,23 +137,6 @@ def values_of(column: TrainingColumn) -> int:
     return int(column.upper - column.lower) + 1
 
 
-def _norms(table: Whole) -> tuple[int, Fraction]:
-    """The largest L1 norm of a row of a table, and a bound of the largest L2 norm."""
-    square = int((table**2).sum(axis=1).max())
-    return int(np.abs(table).sum(axis=1).max()), sqrt_up(Fraction(square))
-
-
-def _laplace(tables: list[Whole], shares: list[Fraction], *, moved_rows: int, epsilon: Fraction) -> list[Laplace]:
-    noises = []
-    for table, share in zip(tables, shares, strict=True):
-        distance = moved_rows * _norms(table)[0]
-        if distance > LARGEST_SCALE * epsilon * share:
-            raise ParameterError("epsilon", str(epsilon), "must be larger: no such noise is drawn")
-        most = distance / SMALLEST_SCALE  # of the narrowest noise that is drawn
-        noises.append(Laplace(l1_sensitivity=distance, epsilon=min(epsilon * share, most)))
-    return noises
-
-
 def tallies(
     columns: tuple[TrainingColumn, ...], *, kind: Kind, classes: int, moved_rows: int, total: PureDP | ApproxDP
 ) -> ClassTallies:
@@ -179,14 +145,8 @@ def tallies(
     Raises:
         ParameterError: ε is 0, or so small that no such noise is drawn.
     """
-    if total.epsilon == 0:
-        raise ParameterError("epsilon", 0, "must be above 0 for a model to be fitted")
 
     def fit(charge: PureDP | ApproxDP) -> ClassTallies:
         return ClassTallies(columns=columns, kind=kind, classes=classes, moved_rows=moved_rows, charge=charge)
 
-    pure = fit(PureDP(total.epsilon))
-    if isinstance(total, PureDP) or total.delta == 0:
-        return pure
-    approximate = fit(total)
-    return approximate if approximate.noises[0].variance < pure.noises[0].variance else pure
+    return with_less_noise(fit, total, noise_of=lambda one: one.noises[0])

@@ -22,6 +22,7 @@ from sfumato.numeric.rationals import Number, positive, positive_integer
 from sfumato.plots.effects import feature_effects
 from sfumato.plots.panels import save
 from sfumato.privacy.guarantees import ApproxDP, PureDP
+from sfumato.session.training.columns import Codes
 
 
 class ExplainableBoosting(PrivateClassifier):
@@ -127,16 +128,25 @@ class ExplainableBoosting(PrivateClassifier):
 
     def decision_function(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
         """The score of the second class, one a row; of several classes the scores of each."""
-        scores: Matrix = self.contributions(X).sum(axis=1)
-        return scores + (self.intercept_[0] if scores.ndim == 1 else self.intercept_)
+        scores = self._scores(self._codes(X))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
         """The probability of each class, one row a row, in the order of `classes_`."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            second = probabilities(scores[:, None])
-            return np.hstack([1 - second, second])
-        return probabilities(scores)
+        found = probabilities(self._scores(self._codes(X)))
+        return np.hstack([1 - found, found]) if found.shape[1] == 1 else found
+
+    def row_scores(self, codes: Codes) -> Matrix:
+        """The score of each class, each row's by itself: of two classes 0 and that of the second."""
+        scores = self._scores(codes)
+        return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
+
+    def _scores(self, codes: Codes) -> Matrix:
+        """Curves are added one after another, so that a row's score is the same whatever other rows there are."""
+        scores = np.tile(self.intercept_, (len(codes), 1))
+        for curve, own in zip(self.curves_, self._bins.places(codes), strict=True):
+            scores += padded(curve)[own]
+        return scores
 
     def plot(self, path: str | Path | None = None, *, columns: Any = None, title: str = "") -> Any:
         """The curves, a panel a feature; at most 24. It costs nothing, and needs the extra `plots`.

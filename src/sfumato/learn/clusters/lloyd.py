@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.learn.core.parts import Noise, Part, event_of, noises_of
+from sfumato.learn.core.parts import Noise, Part, event_of, noises_of, with_less_noise
 from sfumato.learn.linear.design import UNIT, Design, Matrix
 from sfumato.numeric.rationals import set_fields, sqrt_up
 from sfumato.privacy.codec import Json
@@ -192,8 +192,4 @@ def lloyd(
     def fit(charge: PureDP | ApproxDP) -> NoisyLloyd:
         return NoisyLloyd(design=design, start=start, iterations=iterations, moved_rows=moved_rows, charge=charge)
 
-    pure = fit(PureDP(total.epsilon))
-    if isinstance(total, PureDP) or total.delta == 0:
-        return pure
-    smooth = fit(total)
-    return smooth if smooth.noises[1].stddev <= pure.noises[1].stddev else pure
+    return with_less_noise(fit, total, noise_of=lambda one: one.noises[1])

@@ -3,11 +3,11 @@
 Proof: proofs/learn/core/parts.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from sfumato.accounting.composition.joint_gaussian import joint_stddevs
 from sfumato.errors import ParameterError
@@ -18,6 +18,9 @@ from sfumato.privacy.events import ComposedEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 
 Noise: TypeAlias = Laplace | GaussianNoise
+
+Fit = TypeVar("Fit")
+"""A fit that has such noise."""
 
 _LARGER: Final = "must be larger: no such noise is drawn"
 
@@ -85,6 +88,26 @@ def event_of(parts: Sequence[Part], noises: Sequence[Noise]) -> ComposedEvent:
     return ComposedEvent(
         tuple(noise.event for part, noise in zip(parts, noises, strict=True) for _ in range(part.times))
     )
+
+
+def with_less_noise(
+    fit: Callable[[PureDP | ApproxDP], Fit], total: PureDP | ApproxDP, *, noise_of: Callable[[Fit], Noise]
+) -> Fit:
+    """The fit with less noise: Laplace noise at ε alone, or Gaussian noise where there is a δ.
+
+    Args:
+        fit: Makes the fit for a charge.
+        total: What it may cost.
+        noise_of: The noise that is compared.
+
+    Raises:
+        ParameterError: ε is 0, or so small that no such noise is drawn.
+    """
+    pure = fit(PureDP(total.epsilon))
+    if isinstance(total, PureDP) or total.delta == 0 or noise_of(pure).stddev < 1:
+        return pure
+    approximate = fit(total)
+    return approximate if noise_of(approximate).stddev < noise_of(pure).stddev else pure
 
 
 def _laplace(part: Part, epsilon: Fraction) -> Laplace:

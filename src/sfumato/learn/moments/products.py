@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
-from sfumato.learn.core.parts import Noise, Part, event_of, noises_of
+from sfumato.learn.core.parts import Noise, Part, event_of, noises_of, with_less_noise
 from sfumato.learn.linear.design import UNIT, Design, Matrix
 from sfumato.numeric.rationals import set_fields, sqrt_up
 from sfumato.privacy.codec import Json
@@ -159,8 +159,4 @@ def products_of(design: Design, *, with_sums: bool, moved_rows: int, total: Pure
     def fit(charge: PureDP | ApproxDP) -> NoisyProducts:
         return NoisyProducts(design=design, with_sums=with_sums, moved_rows=moved_rows, charge=charge)
 
-    pure = fit(PureDP(total.epsilon))
-    if isinstance(total, PureDP) or total.delta == 0:
-        return pure
-    smooth = fit(total)
-    return smooth if smooth.product_stddev <= pure.product_stddev else pure
+    return with_less_noise(fit, total, noise_of=lambda one: one.noises[1])

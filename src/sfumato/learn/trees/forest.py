@@ -15,7 +15,7 @@ from sfumato.learn.trees.splits import DEEPEST, Feature, feature_of, levels_of, 
 from sfumato.numeric.arguments import listed, whole
 from sfumato.numeric.rationals import Number, positive
 from sfumato.privacy.guarantees import ApproxDP, PureDP
-from sfumato.session.training.columns import MAX_CATEGORIES, TrainingColumn
+from sfumato.session.training.columns import MAX_CATEGORIES, Codes, TrainingColumn
 
 Matrix = npt.NDArray[np.float64]
 
@@ -110,12 +110,7 @@ class RandomForestClassifier(PrivateClassifier):
 
     def predict_log_proba(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
         """The logarithms of `predict_proba`."""
-        codes = self._codes(X)
-        levels = levels_of(self._features, codes, is_listed=False)
-        evidence = np.zeros((len(levels), len(self.classes_)))
-        for tree, probabilities in zip(self.trees_, self.leaf_proba_, strict=True):
-            evidence += np.log(probabilities / self.class_prior_)[tree.leaves_of(levels)]
-        joint = np.log(self.class_prior_) + evidence * (self._independent / len(self.trees_))
+        joint = self.row_scores(self._codes(X))
         joint -= joint.max(axis=1, keepdims=True)
         logarithms: Matrix = joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
         return logarithms
@@ -124,6 +119,15 @@ class RandomForestClassifier(PrivateClassifier):
         """The probability of each class, one row a row, in the order of `classes_`."""
         probabilities: Matrix = np.exp(self.predict_log_proba(X))
         return probabilities
+
+    def row_scores(self, codes: Codes) -> Matrix:
+        """The logarithm of P(y | x) up to a constant of the row; each row's by itself, to the last digit."""
+        levels = levels_of(self._features, codes, is_listed=False)
+        evidence = np.zeros((len(levels), len(self.classes_)))
+        for tree, probabilities in zip(self.trees_, self.leaf_proba_, strict=True):
+            evidence += np.log(probabilities / self.class_prior_)[tree.leaves_of(levels)]
+        scores: Matrix = np.log(self.class_prior_) + evidence * (self._independent / len(self.trees_))
+        return scores
 
     def _planned(self, data: TrainingData, total: PureDP | ApproxDP) -> ForestCounts:
         classes = self._class_values(data)

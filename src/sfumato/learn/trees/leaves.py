@@ -11,12 +11,9 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.accounting.composition.joint_gaussian import joint_stddevs
 from sfumato.errors import ParameterError
+from sfumato.learn.core.parts import Noise, Part, noises_of, with_less_noise
 from sfumato.learn.trees.splits import Feature, RandomTree, Whole, levels_of, random_tree
-from sfumato.mechanisms.additive.gaussian import GaussianNoise
-from sfumato.mechanisms.additive.laplace import Laplace
-from sfumato.noise.uniform.integers import LARGEST_SCALE, SMALLEST_SCALE
 from sfumato.numeric.rationals import set_fields, sqrt_up
 from sfumato.privacy.codec import Json
 from sfumato.privacy.events import DiscreteGaussianEvent, DiscreteLaplaceEvent, PureEvent
@@ -40,8 +37,8 @@ class ForestCounts:
     It is the `PrivateFit` of a session.
 
     **Guarantee**: (ε, δ)-differential privacy where at most `moved_rows` rows enter or leave between neighboring
-    databases: ε alone by discrete Laplace noise where the charge is pure, else by discrete Gaussian noise that
-    `joint_stddevs` certifies. Proof: proofs/learn/trees/leaves.md.
+    databases: ε alone by discrete Laplace noise where the charge is pure, else by discrete Gaussian noise. Proof:
+    proofs/learn/trees/leaves.md.
 
     Attributes:
         features: The columns.
@@ -59,10 +56,16 @@ class ForestCounts:
     classes: int
     moved_rows: int
     charge: PureDP | ApproxDP
-    noise: Laplace | GaussianNoise = field(init=False, repr=False)
+    noise: Noise = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        noise = self._laplace(self.charge) if isinstance(self.charge, PureDP) else self._gaussian(self.charge)
+        counts = Part(
+            l1_sensitivity=self.moved_rows * self.trees,
+            l2_sensitivity=sqrt_up(Fraction(self.moved_rows**2 * self.trees)),
+            l0_sensitivity=self.trees * min(self.moved_rows, self.classes << self.depth),
+            share=Fraction(1),
+        )
+        (noise,) = noises_of([counts], self.charge)
         set_fields(self, noise=noise)
 
     @property
@@ -89,23 +92,6 @@ class ForestCounts:
         exact = counted(forest, self.features, rows.open_for_noise(), classes=self.classes)
         noisy = np.asarray(self.noise.release(exact.reshape(-1)))
         return {"trees": [tree.document() for tree in forest], "counts": [int(one) for one in noisy]}
-
-    def _laplace(self, charge: PureDP) -> Laplace:
-        distance = self.moved_rows * self.trees
-        if distance > LARGEST_SCALE * charge.epsilon:
-            raise ParameterError("epsilon", str(charge.epsilon), "must be larger: no such noise is drawn")
-        return Laplace(l1_sensitivity=distance, epsilon=min(charge.epsilon, distance / SMALLEST_SCALE))
-
-    def _gaussian(self, charge: ApproxDP) -> GaussianNoise:
-        distance = sqrt_up(Fraction(self.moved_rows**2 * self.trees))
-        moved = self.trees * min(self.moved_rows, self.classes << self.depth)
-        (stddev,) = joint_stddevs(
-            l2_sensitivities=[distance], l0_sensitivities=[moved], weights=[1], epsilon=charge.epsilon,
-            delta=charge.delta,
-        )  # fmt: skip
-        if stddev > LARGEST_SCALE:
-            raise ParameterError("epsilon", str(charge.epsilon), "must be larger: no such noise is drawn")
-        return GaussianNoise(l2_sensitivity=distance, stddev=stddev, l0_sensitivity=moved)
 
 
 def counted(forest: list[RandomTree], features: tuple[Feature, ...], rows: TrainingRows, *, classes: int) -> Whole:
@@ -139,8 +125,6 @@ def counts_of_leaves(
     Raises:
         ParameterError: ε is 0, or so small that no such noise is drawn; or there are too many counts.
     """
-    if total.epsilon == 0:
-        raise ParameterError("epsilon", 0, "must be above 0 for a model to be fitted")
     if trees * classes << depth > MOST_COUNTS:
         requirement = f"must be smaller: there are {MOST_COUNTS:,} counts of leaves and classes at most"
         raise ParameterError("max_depth", depth, requirement)
@@ -150,11 +134,7 @@ def counts_of_leaves(
             features=features, trees=trees, depth=depth, classes=classes, moved_rows=moved_rows, charge=charge
         )
 
-    pure = fit(PureDP(total.epsilon))
-    if isinstance(total, PureDP) or total.delta == 0 or pure.noise.variance < 1:
-        return pure
-    approximate = fit(total)
-    return approximate if approximate.noise.variance < pure.noise.variance else pure
+    return with_less_noise(fit, total, noise_of=lambda one: one.noise)
 
 
 def class_shares(counts: Matrix) -> Matrix:
