@@ -16,7 +16,7 @@ test suite times house near quick audit soak docs: export OPENBLAS_NUM_THREADS :
 help:
 	@echo "make demo    set up, then answer questions about the Adult census (core and plots only)"
 	@echo "make near    what is near to FILE=src/sfumato/...py, or to all changes since the last commit, in seconds"
-	@echo "make test    set up, then lint and test: all tests, of slow ones a part"
+	@echo "make test    set up, then lint and test: of slow tests a part, and no long ones"
 	@echo "make lint    ruff, mypy, import directions, rules about the project, examples in docstrings"
 	@echo "make docs    examples, links, names, pictures and the notebook of the docs"
 	@echo "make times   measure what each test costs, print the share of each package, write tests/times.json"
@@ -54,10 +54,10 @@ demo: $(VENV)/.demo
 test: style
 	@$(MAKE) --no-print-directory --jobs 2 --keep-going suite checks
 
-# Of slow tests it runs a part (tests/timing.py); make audit runs them whole. One process more than the cores of a small
-# machine, as tests of servers often wait.
+# Of slow tests it runs a part (tests/timing.py); make audit runs them whole. Three processes at once, each with files of
+# its own (tests/shares.py).
 suite: $(VENV)/.test
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not docs" --part --ignore tests/meta $(TESTS)
+	@$(BIN)/python -m tests.shares $(TESTS)
 
 times: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not docs" --times tests/times.json $(TESTS)
@@ -94,6 +94,7 @@ audit: $(VENV)/.test
 	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 --ignore tests/ledger --ignore tests/attacks_on_ledgers \
 	  --ignore tests/attacks_on_servers --ignore tests/attacks_on_questions/test_time_of_texts.py \
 	  -m "statistical or mutation or sized or slow" $(TESTS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m slow tests/ledger tests/attacks_on_ledgers tests/attacks_on_servers
 	@$(MAKE) --no-print-directory matrix
 
 # The last ones measure time, alone.

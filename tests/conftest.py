@@ -56,7 +56,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--times", metavar="FILE", help="measure what tests cost, and write the list")
-    help_of_part = f"of each slow test run a part that takes about so many seconds, {SLOW} if no number is given"
+    help_of_part = (
+        f"run of slow tests a part that takes about so many seconds, {SLOW} if none are given, and no long tests"
+    )
     parser.addoption("--part", nargs="?", type=float, const=SLOW, metavar="SECONDS", help=help_of_part)
     help_of_cases = "with --part, run each test function with at most so many of its parameters"
     parser.addoption("--cases", type=int, metavar="NUMBER", help=help_of_cases)
@@ -93,8 +95,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _in_order(items: list[pytest.Item]) -> list[pytest.Item]:
     """Where several processes share the tests, the first one begins with those of Spark, and the second one with those
-    of servers: so one process has all of a kind, with one Spark or one server; and what servers wait for is waited for
-    while `make test` has other checks to do. Each process gets as many tests, one after the other in this order.
+    of servers: so one process has all of a kind, with one Spark or one server. Each process gets as many tests, one
+    after the other in this order. (`make test` shares files instead, see tests/shares.py.)
     """
     spark = [item for item in items if "spark" in item.nodeid]
     servers = [item for item in items if item.nodeid.startswith(_OF_SERVERS) and "spark" not in item.nodeid]

@@ -19,8 +19,11 @@ import pytest
 TIMES: Final = Path(__file__).with_name("times.json")
 """CPU seconds of each file of tests, and of each test function that took a tenth of a second or more."""
 
-SLOW: Final = 0.3
+SLOW: Final = 0.2
 """Seconds of all parameters of a test function together, above which it is slow; a part takes no longer."""
+
+LONG: Final = 1.0
+"""Seconds of one case, above which a function is long: left to `make audit`, unless nothing shorter is in its file."""
 
 ESSENTIAL: Final = 6.0
 """Seconds that the part of an essential test takes."""
@@ -54,19 +57,31 @@ def part_of_slow(
 ) -> frozenset[str]:
     """Of each slow function as many tests as take no longer than so, or `ESSENTIAL`, at least one; all others.
 
-    With `cases`, of any function at most so many. Which ones is decided by a hash of their names: the same ones each
-    time, spread over all parameters.
+    None of those that are long, unless they are essential or the shortest of their file. With `cases`, of any function
+    at most so many. A hash of their names decides which ones: the same each time, spread over all parameters.
     """
     slow, families = slow_functions(), defaultdict(list)
     for test in tests:
         families[function_of(test)].append(test)
+    of_one_case = {function: slow.get(function, 0.0) / len(family) for function, family in families.items()}
+    left = _long(of_one_case) - essential
     kept: list[str] = []
     for function, family in families.items():
+        if function in left:
+            continue
         most = ESSENTIAL if function in essential else seconds
         number = max(1, int(len(family) * most / slow[function])) if function in slow else len(family)
         number = number if cases is None else min(number, cases)
         kept += sorted(family, key=lambda test: sha256(test.encode()).digest())[:number]
     return frozenset(kept)
+
+
+def _long(of_one_case: Mapping[str, float]) -> frozenset[str]:
+    """Functions with a longer case than `LONG`, less one of each file that has no shorter ones."""
+    files: defaultdict[str, list[str]] = defaultdict(list)
+    for function in sorted(of_one_case, key=lambda function: (of_one_case[function], function)):
+        files[function.partition("::")[0]].append(function)
+    return frozenset(function for ordered in files.values() for function in ordered[1:] if of_one_case[function] > LONG)
 
 
 class Stopwatch:

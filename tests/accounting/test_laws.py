@@ -178,6 +178,7 @@ PROGRAMS = st.one_of(
 DELTAS = st.sampled_from([Fraction(1, 5), Fraction(1, 100), Fraction(1, 10**6)])
 
 
+@pytest.mark.essential
 @given(PROGRAMS, DELTAS)
 def test_no_accountant_is_below_the_definition(program, delta):
     events, relation = program

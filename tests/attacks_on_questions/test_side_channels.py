@@ -147,6 +147,7 @@ def test_a_source_that_is_gone_is_an_error_without_its_text(engine, tmp_path):
 # 54, 57: plans and SQL.
 
 
+@pytest.mark.essential
 def test_plans_prices_forecasts_and_statements_do_not_depend_on_the_data(engine):
     """Catalogue 7, 43, 54, 57."""
     for asked in by_turns(QUESTIONS, engine, 6):

@@ -62,6 +62,7 @@ def opened(curator, name, tree, cap):
     return {account: curator.analyst(account, account.replace("/", ".")).token for account in leaves}
 
 
+@pytest.mark.essential
 def test_clients_race_to_the_caps_of_analysts_teams_and_dataset_and_fill_them_exactly(curator, race, receipts):
     """Catalogue 34, through HTTP: two gateways, eight client processes of 16 threads each."""
     for number in range(ROUNDS):

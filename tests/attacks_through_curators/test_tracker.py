@@ -55,6 +55,7 @@ def test_without_noise_the_tracker_tells_each_time():
     assert play(worlds_of_four_counts(100_000), ESTIMATE, trials=300).outcome.success == 1
 
 
+@pytest.mark.essential
 @pytest.mark.statistical
 def test_at_epsilon_1_the_tracker_tells_less_than_epsilon_allows():
     game = play(worlds_of_four_counts("1"), ESTIMATE, trials=TRIALS, epsilon=1, attack="tracker")

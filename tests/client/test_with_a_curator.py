@@ -25,6 +25,7 @@ def ann():
         yield session
 
 
+@pytest.mark.essential
 def test_sql_is_answered_charged_once_and_kept(ann):
     before = ann.spent
     first = ann.sql(BY_SEX, epsilon="0.25")

@@ -153,6 +153,7 @@ def killed(home, connection):
         connection.recv()
 
 
+@pytest.mark.essential
 def test_an_older_copy_is_refused_also_if_who_spent_was_killed(place, path, tmp_path):
     shutil.copy(path, tmp_path / "copy.db")
     own, other = wire()

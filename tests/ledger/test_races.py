@@ -99,6 +99,7 @@ def test_processes_and_threads_race_to_the_caps_of_a_tree_and_fill_them_exactly(
     ledger.verify()
 
 
+@pytest.mark.essential
 def test_two_analysts_together_never_pass_the_cap_of_the_dataset(ledger, race):
     """Catalogue 34, 40."""
     for number in range(ROUNDS):

@@ -1,4 +1,4 @@
-"""Of slow tests `make test` runs a part: the same each time, some of each, and all of what is quick."""
+"""Of slow tests `make test` runs a part: the same each time, some of each file, and all of what is quick."""
 
 import json
 
@@ -21,14 +21,24 @@ def listed(tmp_path, monkeypatch):
 
 
 def test_a_tenth_of_what_takes_ten_times_as_long_is_run_and_all_of_what_is_quick():
-    kept = part_of_slow([*QUICK, *SLOW, *SLOWEST])
-    assert kept >= {*QUICK, *SLOWEST}
+    kept = part_of_slow([*QUICK, *SLOW])
+    assert kept >= set(QUICK)
     assert len(kept & set(SLOW)) == len(SLOW) // 10
 
 
 def test_of_what_is_essential_more_is_run():
     assert part_of_slow(SLOW, essential=frozenset({function_of(SLOW[0])})) == set(SLOW)
-    assert len(part_of_slow(SLOWEST, essential=frozenset(SLOWEST))) == 1
+    assert part_of_slow([*SLOWEST, *QUICK], essential=frozenset(SLOWEST)) == {*SLOWEST, *QUICK}
+
+
+def test_what_is_long_is_left_out_unless_its_file_has_nothing_shorter():
+    assert part_of_slow([*QUICK, *SLOWEST]) == set(QUICK)
+    longer = ["tests/x/test_long.py::test_longer", "tests/x/test_long.py::test_longest"]
+    listed = json.loads(timing.TIMES.read_text("utf-8"))
+    listed["tests"] |= {longer[0]: 2 * timing.LONG, longer[1]: 3 * timing.LONG}
+    timing.TIMES.write_text(json.dumps(listed), "utf-8")
+    assert part_of_slow([*longer, *QUICK]) == {longer[0], *QUICK}
+    assert part_of_slow([*SLOWEST]) == set(SLOWEST)
 
 
 def test_the_part_is_the_same_in_every_order_and_process():
@@ -80,6 +90,6 @@ def test_what_was_measured_of_other_files_stays_unless_they_are_gone(tmp_path, m
 
 
 def test_of_each_function_at_most_so_many_cases_are_run_if_that_is_asked():
-    kept = part_of_slow([*QUICK, *SLOW, *SLOWEST], cases=1)
-    assert {function_of(test) for test in kept} == {function_of(test) for test in (*QUICK, *SLOW, *SLOWEST)}
+    kept = part_of_slow([*QUICK, *SLOW], cases=1)
+    assert {function_of(test) for test in kept} == {function_of(test) for test in (*QUICK, *SLOW)}
     assert len(kept) == len({function_of(test) for test in kept})

@@ -80,6 +80,7 @@ class TestReadingByPostgres(ReadingContract):
     test_an_engine_reads_nothing_before_it_is_asked = None
 
 
+@pytest.mark.essential
 @given(st.randoms(use_true_random=False), st.sampled_from([SALT, "ff" * 16, "00" * 16]))
 @settings(max_examples=COSTLY, suppress_health_check=list(HealthCheck))
 def test_both_engines_give_the_same_integers_whatever_the_rows_and_their_order(random, salt):

@@ -175,6 +175,7 @@ def released(plan, draw):
     return [[[draw(st.integers(-9, 10**6)) for _ in range(82)]] for _ in plan.bounds.section.measurements]
 
 
+@pytest.mark.essential
 @given(
     questions(), st.sampled_from(["0.001", "1", "5"]), st.sampled_from([0, "1e-6"]),
     st.sampled_from([ADD_OR_REMOVE_ONE, REPLACE_ONE]), st.sampled_from([None, None, "laplace", "gaussian"]), st.data(),

@@ -135,6 +135,7 @@ REQUESTS = [
 ]
 
 
+@pytest.mark.essential
 def test_77_every_request_leaves_one_act(beside):
     """Catalogue 77: whether it is done, refused, fails, or is none of the interface."""
     report = bytes(PROTOCOLS["drinks"].client().report("tea"))

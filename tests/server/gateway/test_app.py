@@ -107,6 +107,7 @@ print(sorted({name.partition(".")[0] for name in sys.modules} & never))
 """
 
 
+@pytest.mark.essential
 def test_43_a_gateway_loads_nothing_that_reads_data():
     """Catalogue 43: what plans and estimates cannot open data."""
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)

@@ -47,6 +47,7 @@ def lines(caplog):
     return "\n".join(JsonLines().format(record) for record in caplog.records)
 
 
+@pytest.mark.essential
 def test_51_75_no_log_no_metric_and_no_span_holds_a_canary(strict, caplog, capfd, spans, monkeypatch):
     """Catalogue 51, 54, 75: of rows, constants, keys, names of fields, paths and people."""
     caplog.set_level(logging.DEBUG)

@@ -51,6 +51,7 @@ def test_threads_that_ask_one_question_at_once_are_charged_once_and_get_one_answ
     session._desk.ledger.verify()
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("store", ["sqlite", "postgres"])
 def test_processes_that_ask_one_question_at_once_are_charged_once(store, tmp_path, monkeypatch):
     place = home(store, tmp_path)

@@ -284,6 +284,7 @@ def discrete_laplace_cdf(scale):
     return lambda k: 1 - q ** (k + 1) / (1 + q) if k >= 0 else q**-k / (1 + q)
 
 
+@pytest.mark.essential
 @pytest.mark.statistical
 def test_end_to_end_the_noise_of_a_count_is_the_discrete_laplace_of_the_claimed_scale():
     noise = np.concatenate([noise_of_counts("0.25") for _ in range(5 if FULL_SIZE else 1)])
