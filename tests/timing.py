@@ -22,12 +22,13 @@ TIMES: Final = Path(__file__).with_name("times.json")
 SLOW: Final = 0.2
 """Seconds of all parameters of a test function together, above which it is slow; a part takes no longer."""
 
-LONG: Final = 1.0
-"""Seconds of one case, above which a function is long: left to `make audit`, unless nothing shorter is in its file."""
+LONG: Final = 0.7
+"""Seconds of one case, above which a function is long: left to `make audit`, unless its module has no other tests."""
 
-ESSENTIAL: Final = 6.0
+ESSENTIAL: Final = 4.0
 """Seconds that the part of an essential test takes."""
 
+_ROOT: Final = Path(__file__).parents[1]
 _WRITTEN: Final = 0.1
 _CPU: Final = "cpu"
 
@@ -57,14 +58,15 @@ def part_of_slow(
 ) -> frozenset[str]:
     """Of each slow function as many tests as take no longer than so, or `ESSENTIAL`, at least one; all others.
 
-    None of those that are long, unless they are essential or the shortest of their file. With `cases`, of any function
-    at most so many. A hash of their names decides which ones: the same each time, spread over all parameters.
+    None of those that are long, unless they are essential, or the shortest where a module has no other tests. With
+    `cases`, of any function at most so many. A hash of their names decides which ones: the same each time, spread over
+    all parameters.
     """
     slow, families = slow_functions(), defaultdict(list)
     for test in tests:
         families[function_of(test)].append(test)
     of_one_case = {function: slow.get(function, 0.0) / len(family) for function, family in families.items()}
-    left = _long(of_one_case) - essential
+    left = _long(of_one_case, essential)
     kept: list[str] = []
     for function, family in families.items():
         if function in left:
@@ -76,12 +78,22 @@ def part_of_slow(
     return frozenset(kept)
 
 
-def _long(of_one_case: Mapping[str, float]) -> frozenset[str]:
-    """Functions with a longer case than `LONG`, less one of each file that has no shorter ones."""
-    files: defaultdict[str, list[str]] = defaultdict(list)
-    for function in sorted(of_one_case, key=lambda function: (of_one_case[function], function)):
-        files[function.partition("::")[0]].append(function)
-    return frozenset(function for ordered in files.values() for function in ordered[1:] if of_one_case[function] > LONG)
+def _long(of_one_case: Mapping[str, float], essential: frozenset[str]) -> frozenset[str]:
+    """Functions with a longer case than `LONG` that are not essential, less one of each module that has no others."""
+    long = {function for function, seconds in of_one_case.items() if seconds > LONG and function not in essential}
+    tested = {function.partition("::")[0] for function in of_one_case if function not in long}
+    for function in sorted(long, key=lambda function: (of_one_case[function], function)):
+        file = function.partition("::")[0]
+        if file not in tested and _module(file).is_file():
+            long.remove(function)
+            tested.add(file)
+    return frozenset(long)
+
+
+def _module(file: str) -> Path:
+    """The module that a file of tests mirrors, if there is one: tests/x/test_y.py mirrors src/sfumato/x/y.py."""
+    path = _ROOT / file.replace("tests/", "src/sfumato/", 1)
+    return path.with_name(path.name.removeprefix("test_"))
 
 
 class Stopwatch:

@@ -90,6 +90,7 @@ def assert_all_is_answered_once(scene, stored):
             assert ledger.attachments.path(Attachment(name=name, sha256=digest)).read_text() == whole[key]["noisy"]
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("point", POINTS)
 def test_who_is_killed_has_released_no_more_than_was_charged_and_who_asks_again_pays_once(scenes, point):
     """Catalogue 35. In a third of the rounds one thread asks, so that it is known what is charged and answered.

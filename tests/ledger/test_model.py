@@ -266,5 +266,5 @@ class Programs(RuleBasedStateMachine):
             assert name is None or self.ledger.answer(name, key) == answer
 
 
-TestPrograms = Programs.TestCase
+TestPrograms = pytest.mark.essential(Programs.TestCase)
 TestPrograms.settings = settings(max_examples=1000 if FULL_SIZE else 60, stateful_step_count=60 if FULL_SIZE else 30)

@@ -31,14 +31,16 @@ def test_of_what_is_essential_more_is_run():
     assert part_of_slow([*SLOWEST, *QUICK], essential=frozenset(SLOWEST)) == {*SLOWEST, *QUICK}
 
 
-def test_what_is_long_is_left_out_unless_its_file_has_nothing_shorter():
+def test_what_is_long_is_left_out_unless_its_module_has_no_other_tests():
     assert part_of_slow([*QUICK, *SLOWEST]) == set(QUICK)
-    longer = ["tests/x/test_long.py::test_longer", "tests/x/test_long.py::test_longest"]
+    assert part_of_slow(SLOWEST) == set()  # there is no src/sfumato/slowest.py
+    longer = ["tests/test_errors.py::test_longer", "tests/test_errors.py::test_longest"]
     listed = json.loads(timing.TIMES.read_text("utf-8"))
     listed["tests"] |= {longer[0]: 2 * timing.LONG, longer[1]: 3 * timing.LONG}
     timing.TIMES.write_text(json.dumps(listed), "utf-8")
     assert part_of_slow([*longer, *QUICK]) == {longer[0], *QUICK}
-    assert part_of_slow([*SLOWEST]) == set(SLOWEST)
+    assert part_of_slow([*longer, "tests/test_errors.py::test_quick"]) == {"tests/test_errors.py::test_quick"}
+    assert part_of_slow(longer, essential=frozenset({longer[1]})) == {longer[1]}
 
 
 def test_the_part_is_the_same_in_every_order_and_process():

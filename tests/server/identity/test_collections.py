@@ -167,6 +167,7 @@ def test_gateways_that_count_at_once_lose_nothing_and_double_nothing(kind, tmp_p
 # What breaks
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("kind", KINDS)
 def test_wherever_a_gateway_is_killed_a_batch_that_is_sent_again_counts_once(kind, tmp_path):
     told, wire = ends()
