@@ -104,12 +104,7 @@ class Inquiry:
 
     def release(self, terms: Terms, idempotency_key: str | None) -> Exchange[tuple[Release, ...]]:
         """The answers, charged once however often this is sent."""
-        wanted = f"printable ASCII of 1 to {_LONGEST_KEY} characters, without spaces at its ends"
-        key = random_bytes(16).hex() if idempotency_key is None else idempotency_key
-        of_kind(key, "idempotency_key", str, wanted)
-        if not key.isascii() or not key.isprintable() or key != key.strip() or not 0 < len(key) <= _LONGEST_KEY:
-            raise ParameterError("idempotency_key", key, f"must be {wanted}")
-        return self._posted("ask", terms, shown, key=key)
+        return self._posted("ask", terms, shown, key=checked_key(idempotency_key))
 
     def _estimate(self, terms: Terms, read: Callable[[Any], Any]) -> Exchange[Any]:
         return self._posted("estimate", terms, lambda answer: read(answer.document()))
@@ -123,6 +118,20 @@ class Inquiry:
 
 
 _LONGEST_KEY: Final = 200
+
+
+def checked_key(idempotency_key: str | None) -> str:
+    """A key under which nothing is charged twice: the given one, or a new one.
+
+    Raises:
+        ParameterError: It cannot be sent.
+    """
+    wanted = f"printable ASCII of 1 to {_LONGEST_KEY} characters, without spaces at its ends"
+    key = random_bytes(16).hex() if idempotency_key is None else idempotency_key
+    of_kind(key, "idempotency_key", str, wanted)
+    if not key.isascii() or not key.isprintable() or key != key.strip() or not 0 < len(key) <= _LONGEST_KEY:
+        raise ParameterError("idempotency_key", key, f"must be {wanted}")
+    return key
 
 
 def together(questions: object, query: Callable[[str], Any], kind: type[Any]) -> Inquiry:

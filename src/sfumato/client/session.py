@@ -1,6 +1,6 @@
 """`RemoteSession`: the face of a session, for a dataset that a server holds."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -10,11 +10,14 @@ from sfumato.client.calls import ListedRelease, RemoteAccount, RemoteDataset
 from sfumato.client.curator import TIMEOUT, RemoteCurator, address_of
 from sfumato.client.questions import RemoteBatch, RemoteQuestion
 from sfumato.client.tokens import token_for
+from sfumato.client.training import RemoteTrainingSet, declared_of
 from sfumato.numeric.rationals import Number
 from sfumato.privacy.budgets import Budget
+from sfumato.query.model.schema import Key
 from sfumato.query.planning.questions import Presented
 from sfumato.query.python.frame import Frame
 from sfumato.session.releases.release import Release
+from sfumato.session.training.ordered import SessionElsewhere
 
 
 def connect(
@@ -42,7 +45,7 @@ def connect(
         raise
 
 
-class RemoteSession:
+class RemoteSession(SessionElsewhere):
     """A dataset that a server holds, queried under one's own account there.
 
     Answers are the package's own `Release`s. A request that is lost on its way is sent again, and charged once.
@@ -106,6 +109,22 @@ class RemoteSession:
     def dry_run(self, sql: str, *, epsilon: Number, delta: Number = 0, parameters: Parameters = ()) -> Release:
         """The answer to a statement on rows that are made up from what the owner declares; nothing is spent."""
         return self.query(sql, parameters=parameters).dry_run(epsilon=epsilon, delta=delta)
+
+    def training_set(
+        self, query: str | Frame[RemoteQuestion], *, target: str | None = None, classes: Sequence[Key] | None = None
+    ) -> RemoteTrainingSet:
+        """The rows of a query, for a model to be fitted to there; no data is read and nothing is spent.
+
+        Args:
+            query: A SELECT of rows, or a frame. Numbers need bounds, other columns listed values.
+            target: The column that is to be predicted; None if there is none.
+            classes: The values of the target, if it is a category; None: those that the query lists.
+        """
+        text, body, call = declared_of(self.dataset, query, target=target, classes=classes)
+        declared = self._curator.send(call)
+        return RemoteTrainingSet(
+            dataset=self.dataset, text=text, body=body, declared=declared, curator=self._curator
+        )  # fmt: skip
 
     @property
     def account_name(self) -> str:

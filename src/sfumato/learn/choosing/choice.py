@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from sfumato.errors import ParameterError
 from sfumato.learn.conformal.split import RowScorer, is_parallel
 from sfumato.learn.core.estimators import ClassEstimator
-from sfumato.learn.core.inputs import ReleasedModel, TrainingData
+from sfumato.learn.core.inputs import FitRelease, ReleasedModel, TrainingData, run_fit
 from sfumato.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from sfumato.noise.uniform.bernoulli import bernoulli
 from sfumato.numeric.arguments import listed
@@ -29,6 +29,7 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
 from sfumato.privacy.secret import Secret
 from sfumato.session.asking.view import View
 from sfumato.session.training.columns import Codes, TrainingColumn, TrainingRows
+from sfumato.session.training.ordered import SessionElsewhere
 from sfumato.session.training.plan import PrivateFit
 
 
@@ -182,7 +183,7 @@ class PrivateChoice(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
         self.epsilon = epsilon
         self.scoring = scoring
 
-    def fit(self, X: Any, y: Any = None, *, session: View | None = None) -> Self:  # noqa: N803 # scikit-learn's names
+    def fit(self, X: Any, y: Any = None, *, session: View | SessionElsewhere | None = None) -> Self:  # noqa: N803 # scikit-learn's names
         """Fit all models to some rows, choose one by the others, and charge all of it where there is an account.
 
         Args:
@@ -194,30 +195,48 @@ class PrivateChoice(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
             ParameterError: An argument cannot be used; nothing was read or charged.
             BudgetExceededError: Too little budget remains; nothing was charged.
         """
+        models = self._models()
+        data = _read(models, X, y, session=session)
+        fit = self._planned(models, data)
+        return self.adopt(data.columns, fit, run_fit(data, fit, self))
+
+    def read(self, rows: Any, target: Any = None, *, session: View | SessionElsewhere | None = None) -> TrainingData:
+        """What `fit` is given, as rows that only a fit may see, with what is declared of them.
+
+        Raises:
+            ParameterError: The classifiers are declared in different ways.
+        """
+        return _read(self._models(), rows, target, session=session)
+
+    def plan(self, data: TrainingData) -> ChoiceFit:
+        """All fits and the choice, with event and cost, for what is declared; it reads no rows and charges nothing.
+
+        Raises:
+            ParameterError: An argument cannot be used.
+        """
+        return self._planned(self._models(), data)
+
+    def _planned(self, models: Sequence[Any], data: TrainingData) -> ChoiceFit:
         if self.epsilon is None:
             raise ParameterError("epsilon", None, "must be stated: there is no default, such as epsilon=1")
         epsilon, scoring = exact(self.epsilon, "epsilon"), exact(self.scoring, "scoring")
         if not 0 < scoring < 1:
             raise ParameterError("scoring", str(scoring), "must lie between 0 and 1, both excluded, such as 0.25")
-        models = self._models()
-        data, *others = [model.read(X, y, session=session) for model in models]
-        if any(_declared(other) != _declared(data) for other in others):
-            requirement = "must be declared with the same bounds, classes and neighboring relation"
-            raise ParameterError("estimators", "classifiers", requirement)
-        fit = ChoiceFit(
+        return ChoiceFit(
             fits=tuple(model.plan(data) for model in models), models=tuple(models), columns=data.columns,
             scoring=scoring, epsilon=epsilon, rows_per_unit=data.rows_per_unit,
             neighboring_relation=data.neighboring_relation,
         )  # fmt: skip
-        released = data.fit(fit)
-        self.best_index_ = int(released.model["chosen"])
-        model = models[self.best_index_]
-        self.best_estimator_ = model.adopt(
-            data.columns, fit.fits[self.best_index_], ReleasedModel(model=released.model["model"])
-        )
-        self.n_features_in_ = len(data.columns)
-        self.event_, self.guarantee_, self.receipt_ = fit.event, fit.charge, released.receipt
-        self.noise_ = model.noise_
+
+    def adopt(self, columns: tuple[TrainingColumn, ...], fit: ChoiceFit, found: FitRelease) -> Self:
+        """Become the choice and the chosen model that a fit released."""
+        self.best_index_ = int(found.model["chosen"])
+        chosen: Any = copy(fit.models[self.best_index_])
+        model = ReleasedModel(model=found.model["model"])
+        self.best_estimator_ = chosen.adopt(columns, fit.fits[self.best_index_], model)
+        self.n_features_in_ = len(columns)
+        self.event_, self.guarantee_, self.receipt_ = fit.event, fit.charge, found.receipt
+        self.noise_ = chosen.noise_
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 # scikit-learn's name
@@ -242,6 +261,16 @@ class PrivateChoice(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type
                 requirement = "must be classifiers of sfumato.learn that score each row by itself, such as GaussianNB"
                 raise ParameterError("estimators", type(one).__name__, requirement)
         return [clone(one) for one in given]
+
+
+def _read(
+    models: Sequence[Any], rows: Any, target: Any, *, session: View | SessionElsewhere | None
+) -> TrainingData:  # fmt: skip
+    found: list[TrainingData] = [model.read(rows, target, session=session) for model in models]
+    if any(_declared(other) != _declared(found[0]) for other in found):
+        requirement = "must be declared with the same bounds, classes and neighboring relation"
+        raise ParameterError("estimators", "classifiers", requirement)
+    return found[0]
 
 
 def _declared(data: TrainingData) -> tuple[Any, ...]:

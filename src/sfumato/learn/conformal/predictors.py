@@ -1,5 +1,6 @@
 """`ConformalClassifier` and `ConformalRegressor`: private models that say how far to trust each prediction."""
 
+from copy import copy
 from fractions import Fraction
 from typing import Any, Self
 
@@ -18,9 +19,11 @@ from sfumato.learn.conformal.split import (
     places,
 )
 from sfumato.learn.core.estimators import PrivateEstimator
-from sfumato.learn.core.inputs import ReleasedModel
+from sfumato.learn.core.inputs import FitRelease, ReleasedModel, TrainingData, run_fit
 from sfumato.numeric.rationals import Number, exact
 from sfumato.session.asking.view import View
+from sfumato.session.training.columns import TrainingColumn
+from sfumato.session.training.ordered import SessionElsewhere
 
 Matrix = npt.NDArray[np.float64]
 
@@ -44,7 +47,7 @@ class ConformalEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
         self.alpha = alpha
         self.calibration = calibration
 
-    def fit(self, X: Any, y: Any = None, *, session: View | None = None) -> Self:  # noqa: N803 # scikit-learn's names
+    def fit(self, X: Any, y: Any = None, *, session: View | SessionElsewhere | None = None) -> Self:  # noqa: N803 # scikit-learn's names
         """Fit the model to some rows and the threshold to the others, and charge both where there is an account.
 
         Args:
@@ -56,27 +59,47 @@ class ConformalEstimator(MetaEstimatorMixin, BaseEstimator):  # type: ignore[mis
             ParameterError: An argument cannot be used; nothing was read or charged.
             BudgetExceededError: Too little budget remains; nothing was charged.
         """
+        model = self._model()
+        data = model.read(X, y, session=session)
+        fit = self._planned(model, data)
+        return self.adopt(data.columns, fit, run_fit(data, fit, self))
+
+    def read(self, rows: Any, target: Any = None, *, session: View | SessionElsewhere | None = None) -> TrainingData:
+        """What `fit` is given, as rows that only a fit may see, with what is declared of them."""
+        found: TrainingData = self._model().read(rows, target, session=session)
+        return found
+
+    def plan(self, data: TrainingData) -> SplitFit:
+        """The fit of both parts, its event and its cost, for what is declared; it reads no rows and charges nothing.
+
+        Raises:
+            ParameterError: An argument cannot be used.
+        """
+        return self._planned(self._model(), data)
+
+    def _planned(self, model: Any, data: TrainingData) -> SplitFit:
         alpha, calibration = (_share(value, name) for name, value in (
             ("alpha", self.alpha), ("calibration", self.calibration)
         ))  # fmt: skip
-        model = self._model()
-        data = model.read(X, y, session=session)
         is_shared = is_parallel(data.rows_per_unit, data.neighboring_relation)
         inner = model.plan(data, share=Fraction(1) if is_shared else 1 - CALIBRATION_SHARE)
         target = data.target
         if target is None or target.is_number is not self.is_number:
             kind = "a number" if self.is_number else "a column of listed classes"
             raise ParameterError("y", "the target", f"must be {kind}")
-        fit = SplitFit(
+        return SplitFit(
             inner=inner, model=model, columns=data.columns, target=target, alpha=alpha, calibration=calibration,
             epsilon=exact(model.epsilon, "epsilon") * (1 if is_shared else CALIBRATION_SHARE),
             rows_per_unit=data.rows_per_unit, neighboring_relation=data.neighboring_relation,
         )  # fmt: skip
-        released = data.fit(fit)
-        self.estimator_ = model.adopt(data.columns, inner, ReleasedModel(model=released.model["model"]))
-        self.threshold_ = int(released.model["threshold"])
-        self.target_, self.n_features_in_ = target, len(data.columns)
-        self.event_, self.guarantee_, self.receipt_ = fit.event, fit.charge, released.receipt
+
+    def adopt(self, columns: tuple[TrainingColumn, ...], fit: SplitFit, found: FitRelease) -> Self:
+        """Become the fitted model and threshold that a fit released."""
+        self.estimator_ = copy(fit.model).adopt(columns, fit.inner, ReleasedModel(model=found.model["model"]))
+        self.threshold_ = int(found.model["threshold"])
+        self.target_: Any = fit.target
+        self.n_features_in_ = len(columns)
+        self.event_, self.guarantee_, self.receipt_ = fit.event, fit.charge, found.receipt
         self.noise_ = {**self.estimator_.noise_, "threshold_margin": fit.threshold.margin}
         return self
 

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from sfumato.errors import ParameterError
 from sfumato.learn.core.bounds import declared_classes, declared_columns
-from sfumato.learn.core.inputs import FitRelease, TrainingData, array_data, codes_of
+from sfumato.learn.core.inputs import FitRelease, TrainingData, array_data, codes_of, run_fit
 from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import exact
 from sfumato.privacy.guarantees import ApproxDP, PureDP, guarantee
@@ -23,6 +23,7 @@ from sfumato.query.python.frame import Frame
 from sfumato.session.asking.training_set import TrainingSet
 from sfumato.session.asking.view import View
 from sfumato.session.training.columns import Codes, TrainingColumn
+from sfumato.session.training.ordered import RowsElsewhere, SessionElsewhere
 from sfumato.session.training.plan import PrivateFit
 
 
@@ -48,7 +49,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has 
     norm: Any
     neighboring_relation: str
 
-    def fit(self, X: Any, y: Any = None, *, session: View | None = None) -> Self:  # noqa: N803 # scikit-learn's names
+    def fit(self, X: Any, y: Any = None, *, session: View | SessionElsewhere | None = None) -> Self:  # noqa: N803 # scikit-learn's names
         """Fit the model, and charge it where there is an account.
 
         Args:
@@ -62,8 +63,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has 
         """
         data = self.read(X, y, session=session)
         fit = self.plan(data)
-        released = data.fit(fit)
-        return self.adopt(data.columns, fit, released)
+        return self.adopt(data.columns, fit, run_fit(data, fit, self))
 
     def plan(self, data: TrainingData, *, share: Fraction = Fraction(1)) -> PrivateFit:
         """The fit, its event and its cost, for what is declared; it reads no rows and charges nothing.
@@ -78,12 +78,12 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has 
         total = self._total()
         return self._planned(data, guarantee(total.epsilon * share, total.delta))
 
-    def adopt(self, columns: tuple[TrainingColumn, ...], fit: PrivateFit, released: FitRelease) -> Self:
+    def adopt(self, columns: tuple[TrainingColumn, ...], fit: PrivateFit, found: FitRelease) -> Self:
         """Become the fitted model that a fit released."""
         self.columns_ = columns
         self.n_features_in_ = len(columns)
-        self.event_, self.guarantee_, self.receipt_ = fit.event, fit.charge, released.receipt
-        self._adopt(fit, released.model)
+        self.event_, self.guarantee_, self.receipt_ = fit.event, fit.charge, found.receipt
+        self._adopt(fit, found.model)
         return self
 
     def encode(self, X: Any) -> Codes:  # noqa: N803 # scikit-learn's name
@@ -118,17 +118,19 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has 
             raise ParameterError("epsilon", None, "must be stated: there is no default, such as epsilon=1")
         return guarantee(exact(self.epsilon, "epsilon"), exact(self.delta, "delta"))
 
-    def read(self, rows: Any, target: Any = None, *, session: View | None = None) -> TrainingData:
+    def read(self, rows: Any, target: Any = None, *, session: View | SessionElsewhere | None = None) -> TrainingData:
         """What `fit` is given, as rows that only a fit may see, with what is declared of them."""
-        if isinstance(rows, TrainingSet):
+        if isinstance(rows, TrainingSet | RowsElsewhere):
             if target is not None or session is not None:
                 raise ParameterError("y", "a target", "must be left out: a training set has its own target and session")
-            return self._declared_once(rows)
+            self._check_declared_once()
+            return cast("TrainingData", rows)
         if session is not None:
-            of_kind(session, "session", View, "a session, or a part of one")
+            of_kind(session, "session", (View, SessionElsewhere), "a session, a part of one, or one of a server")
             of_kind(rows, "X", (str, Frame), "a SELECT of rows, or a frame, where a session is given")
-            found = session.training_set(rows, target=target, classes=self._session_classes())
-            return self._declared_once(found)
+            self._check_declared_once()
+            found: TrainingData = session.training_set(rows, target=target, classes=self._session_classes())
+            return found
         relation = as_relation(self.neighboring_relation)
         labels, declared = self._array_target(target)
         features = validate_data(self, rows, dtype=np.float64)
@@ -138,11 +140,10 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc] # scikit-learn has 
         columns = declared_columns(names, bounds=self.bounds, norm=self.norm)
         return array_data(features, labels, columns=columns, target=declared, neighboring_relation=relation)
 
-    def _declared_once(self, found: TrainingSet) -> TrainingSet:
-        """A training set, whose bounds are those of the policy."""
+    def _check_declared_once(self) -> None:
+        """Refuse arguments that the policy declares where rows are those of a query."""
         if self.bounds is not None:
             raise ParameterError("bounds", "bounds", "must be left out: the policy and the query declare those of rows")
-        return found
 
 
 class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc] # scikit-learn has no types

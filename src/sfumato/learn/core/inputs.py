@@ -13,6 +13,7 @@ from sfumato.privacy.secret import Secret
 from sfumato.session.asking.training_set import encoded
 from sfumato.session.releases.receipt import Receipt
 from sfumato.session.training.columns import Codes, TrainingColumn, TrainingRows
+from sfumato.session.training.ordered import RowsElsewhere
 from sfumato.session.training.plan import PrivateFit
 
 Rows: TypeAlias = npt.NDArray[np.float64] | Mapping[str, Sequence[Any]]
@@ -55,6 +56,18 @@ class TrainingData(Protocol):
 
     def fit(self, fit: PrivateFit, /) -> FitRelease:
         """Charge a fit where there is an account, and run it."""
+
+
+def run_fit(data: TrainingData, fit: PrivateFit, estimator: Any) -> FitRelease:
+    """Have a fit charged and run where the rows are: here, or elsewhere by the name and the arguments of its estimator.
+
+    Args:
+        data: What the estimator is fitted to.
+        fit: What the estimator planned for it.
+        estimator: The estimator as it was given, with all that it has inside.
+    """
+    found: FitRelease = data.order(estimator, fit) if isinstance(data, RowsElsewhere) else data.fit(fit)
+    return found
 
 
 def moved_rows(data: TrainingData) -> int:

@@ -13,7 +13,6 @@ from sfumato.learn.core.estimators import PrivateEstimator
 from sfumato.learn.core.inputs import TrainingData
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import exact
-from sfumato.session.asking.training_set import TrainingSet
 from sfumato.session.training.columns import TrainingColumn
 
 
@@ -37,11 +36,11 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator):  # type: ignore[misc] 
         numbers = check_array(column_or_1d(y, warn=True), ensure_2d=False, dtype=np.float64, input_name="y")
         return numbers, TrainingColumn(name="y", lower=pair[0], upper=pair[1])
 
-    def _declared_once(self, found: TrainingSet) -> TrainingSet:
+    def _check_declared_once(self) -> None:
         if self.target_bounds is not None:
             requirement = "must be left out: the policy and the query declare those of the target"
             raise ParameterError("target_bounds", "bounds", requirement)
-        return super()._declared_once(found)
+        super()._check_declared_once()
 
     def _number_of(self, data: TrainingData) -> TrainingColumn:
         """The target of what is fitted to.

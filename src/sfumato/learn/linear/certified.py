@@ -31,8 +31,9 @@ _PROBABILITY_ERROR: Final = 32 * _UNIT_ROUNDOFF
 
 _NEWTON: Final = 60
 _HALVINGS: Final = 40
-_LARGEST_HESSIAN: Final = 1_500
 _SUFFICIENT: Final = 1e-4
+LARGEST_HESSIAN: Final = 1_500
+"""With more weights than these the search goes down the slope alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +140,7 @@ def minimum(objective: Objective, *, within: float) -> Matrix:
     Newton's method with halved steps comes first. Where it ends without a certificate, or there are too many weights
     for it, gradient descent goes on from 0, with the step 1/smoothness: it converges whatever the rows.
     """
-    found = _by_newton(objective, within) if objective.linear.size <= _LARGEST_HESSIAN else None
+    found = _by_newton(objective, within) if objective.linear.size <= LARGEST_HESSIAN else None
     return _by_descent(objective, within) if found is None else found
 
 

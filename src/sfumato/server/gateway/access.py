@@ -25,6 +25,7 @@ from sfumato.server.gateway.bodies import StrictRequest
 from sfumato.server.gateway.desks import Datasets
 from sfumato.server.gateway.limits import Places, RequestRates
 from sfumato.server.gateway.observing import Metrics
+from sfumato.server.gateway.planners import Planner
 from sfumato.server.gateway.problems import TooFastError
 from sfumato.server.gateway.waiting import Waiting
 from sfumato.server.identity.acts import Act, ActLog, ActOutcome
@@ -73,12 +74,14 @@ class Gateway:
         self.releases = ReleaseRegistry(database)
         self.rates, self.places = RequestRates(curator.limits), Places(curator.limits)
         self.metrics = Metrics(self.places)
-        self.shown = Answers(self.datasets, ledger, self.releases, self.acts, curator.limits)
+        self.planner = Planner()
+        self.shown = Answers(self.datasets, ledger, self.releases, self.acts, curator.limits, self.planner)
         self.waiting = Waiting(self.shown, Questions(database), self.places, curator.limits)
 
     def close(self) -> None:
         """Write what is left to write, and let go of ledger and database."""
         self.waiting.close()
+        self.planner.close()
         self.acts.close()
         self.database.close()
         self.ledger.close()

@@ -17,12 +17,15 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.query.statistics.measurements import Law
 from sfumato.server.config import LimitsEntry
 from sfumato.server.gateway.desks import Datasets, Errand, RepublishedError, Served
+from sfumato.server.gateway.fitting import FitEntry, model_document, planned_for, training_set_of
+from sfumato.server.gateway.planners import Planner
 from sfumato.server.identity.acts import Act, ActLog
 from sfumato.server.identity.people import Action
 from sfumato.server.identity.releases import ReleaseRegistry
 from sfumato.session.asking.batch import Batch
 from sfumato.session.asking.question import Question
-from sfumato.session.asking.shown import asked_by, checked_confidence
+from sfumato.session.asking.shown import CONFIDENCE, asked_by, checked_confidence
+from sfumato.session.asking.training_set import TrainingSet
 from sfumato.session.asking.view import AccountView
 from sfumato.session.releases.documents import encode_release
 from sfumato.session.releases.release import Release
@@ -54,9 +57,10 @@ class QueryEntry(BaseModel):
 
 
 class Ask(QueryEntry):
-    """A query or a batch, and what it may cost."""
+    """A query or a batch, and what it may cost; or a model to be fitted to the rows of a query."""
 
     queries: Annotated[list[QueryEntry], Field(max_length=MOST_QUERIES)] | None = None
+    fit: FitEntry | None = None
     epsilon: Number | None = None
     delta: Number = 0
     error: dict[str, Number] | None = None
@@ -123,6 +127,8 @@ def asked_in(ask: Ask, view: AccountView, limits: LimitsEntry) -> AskedQueries:
         ParameterError: It has none, or states a query in several ways.
         SfumatoError: One cannot be answered.
     """
+    if ask.fit is not None:
+        raise ParameterError("fit", ask.fit.estimator, "can be estimated and asked for; it has no other answers")
     ways = [name for name in ("sql", "plan", "queries") if getattr(ask, name) is not None]
     if len(ways) != 1:
         raise ParameterError("sql", None, "is missing: give one of sql, plan and queries")
@@ -138,6 +144,32 @@ def asked_in(ask: Ask, view: AccountView, limits: LimitsEntry) -> AskedQueries:
     return AskedQueries(questions, ask)
 
 
+_OF_QUERIES: Final = ("parameters", "intervals", "queries", "epsilon", "delta", "error", "mechanism", "size")
+"""What a request for a fit does not have: the estimator's arguments say what it costs."""
+
+
+def rows_in(ask: Ask, fit: FitEntry, view: AccountView, limits: LimitsEntry) -> TrainingSet:
+    """The rows that the fit of a request is for.
+
+    Raises:
+        ParameterError: There are none, or the request says more than belongs to a fit.
+        SfumatoError: They cannot be taken for one.
+    """
+    stated = [name for name in _OF_QUERIES if getattr(ask, name) != Ask.model_fields[name].default]
+    if stated:
+        requirement = "is of queries; the cost of a fit is in the arguments of its estimator"
+        raise ParameterError(stated[0], getattr(ask, stated[0]), requirement)
+    if (ask.sql is None) == (ask.plan is None):
+        raise ParameterError("sql", None, "is missing: a fit has either sql or plan")
+    _check_length(ask.sql, limits)
+    return training_set_of(fit, view, sql=ask.sql, plan=ask.plan)
+
+
+def _check_length(sql: str | None, limits: LimitsEntry) -> None:
+    if len(sql or "") > limits.sql_characters:
+        raise ParameterError("sql", "…", f"must have at most {limits.sql_characters:,} characters")
+
+
 def _question(entry: QueryEntry, view: AccountView, limits: LimitsEntry) -> Question:
     if (entry.sql is None) == (entry.plan is None):
         raise ParameterError("sql", None, "is missing: a query has either sql or plan")
@@ -145,8 +177,7 @@ def _question(entry: QueryEntry, view: AccountView, limits: LimitsEntry) -> Ques
         if entry.parameters or entry.intervals:
             raise ParameterError("parameters", "…", "and intervals belong to sql; a plan has them inside")
         return view.question(decode_question(entry.plan, view.policy))
-    if len(entry.sql or "") > limits.sql_characters:
-        raise ParameterError("sql", "…", f"must have at most {limits.sql_characters:,} characters")
+    _check_length(entry.sql, limits)
     return view.query(entry.sql or "", parameters=entry.parameters, intervals=entry.intervals)
 
 
@@ -204,13 +235,15 @@ class Answers:
         releases: Where documents are kept.
         acts: Where owners are told of answers that took longer than their time class.
         limits: What a request may take.
+        planner: Plans fits.
     """
 
     def __init__(
-        self, datasets: Datasets, ledger: Ledger, releases: ReleaseRegistry, acts: ActLog, limits: LimitsEntry
-    ) -> None:
+        self, datasets: Datasets, ledger: Ledger, releases: ReleaseRegistry, acts: ActLog, limits: LimitsEntry,
+        planner: Planner,
+    ) -> None:  # fmt: skip
         self._datasets, self._ledger, self._releases, self._acts = datasets, ledger, releases, acts
-        self._limits = limits
+        self._limits, self._planner = limits, planner
         self._known: OrderedDict[str, Shown] = OrderedDict()
         self._bytes = 0
         self._lock = Lock()
@@ -245,13 +278,32 @@ class Answers:
         served = self._datasets.served(asking.dataset)
         with closing(self._datasets.line(asking.dataset)) as line:
             errand = Errand(line)
-            asked = asked_in(asking.ask, self._datasets.view(served, asking.account, errand), self._limits)
-            releases = asked.release(idempotency_key=asking.key)
+            view = self._datasets.view(served, asking.account, errand)
+            if asking.ask.fit is not None:
+                shown = self._fitted(asking, asking.ask.fit, view, errand)
+            else:
+                asked = asked_in(asking.ask, view, self._limits)
+                shown = self._kept(asking, asked, asked.release(idempotency_key=asking.key), errand)
         if errand.doublings:
             self._acts.record(Act(person="", action=Action.OVERRUN, dataset=asking.dataset), wait=False)
-        shown = self._kept(asking, asked, releases, errand)
         self._remember(_name(asking, served), replace(shown, is_reused=True))
         return shown
+
+    def _fitted(self, asking: AskRequest, entry: FitEntry, view: AccountView, errand: Errand) -> Shown:
+        """The model of a fit, charged, and kept as answers are."""
+        rows = rows_in(asking.ask, entry, view, self._limits)
+        found = rows.fit(planned_for(entry, rows, self._planner), idempotency_key=asking.key)
+        document, receipt = model_document(found, entry), found.receipt
+        key = sha256(json.dumps([receipt.request, rows.text, "fit"]).encode()).hexdigest()
+        kept = self._releases.keep(
+            document, dataset=asking.dataset, account=asking.account, principal=asking.person,
+            question_hash=receipt.plan_hash, shown_key=key,
+        )  # fmt: skip
+        sent = ""
+        if errand.prepared is not None:
+            sent = asked_by(rows.desk, asking.key, errand.prepared, CONFIDENCE).body
+        body = b'{"ids": ' + json.dumps([kept.id]).encode() + b', "models": [' + kept.document + b"]}"
+        return Shown(ids=(kept.id,), body=body, query_hash=receipt.plan_hash, sent=sent, is_reused=found.reused)
 
     def _kept(self, asking: AskRequest, asked: AskedQueries, releases: tuple[Release, ...], errand: Errand) -> Shown:
         kept = [

@@ -37,6 +37,7 @@ from sfumato.server.work.warming import warm_up
 from sfumato.session.asking.execution import Desk, execute
 from sfumato.session.asking.planning import Ticket
 from sfumato.session.session import Session
+from sfumato.session.training.ordered import DeclaredRows, FitOrder, OrderedFit
 from sfumato.session.wire.policies import encode_declarations
 from sfumato.session.wire.tickets import decode_ticket, require_charged
 
@@ -174,7 +175,7 @@ class Runner:
 
     def _run(self, desk: Desk, text: str) -> dict[str, Any]:
         """Answer a ticket in the ledger, unless anything about it is not as it has to be."""
-        ticket, work = decode_ticket(text, desk), self._curator.work
+        ticket, work = decode_ticket(text, desk, fits=_planned_fit), self._curator.work
         if desk.ledger.is_suspended(desk.account):
             raise UnavailableError
         require_charged(ticket, desk.ledger)
@@ -204,6 +205,19 @@ class Runner:
             except SfumatoError:
                 raise SystemExit(1) from None
             raise UnavailableError from None
+
+
+def _planned_fit(order: FitOrder, rows: DeclaredRows) -> OrderedFit:
+    """The fit of an order, as it is made here.
+
+    Raises:
+        TicketError: Models are not installed.
+    """
+    try:
+        from sfumato.learn.ordering.planning import planned_fit  # an extra, which takes seconds to load
+    except ImportError:
+        raise TicketError("fit", "needs the extra `learn` where the data are") from None
+    return planned_fit(order, rows)
 
 
 def _most_memory() -> int:

@@ -1,7 +1,8 @@
 """Time classes: how long a query takes is chosen from its plan and public declarations, and never tells of data.
 
-    class = quantum · 2^k, the least such time ≥ Σ over statements: declared rows · cost / speed
+    class = quantum · 2^k, the least such time ≥ Σ over statements: declared rows · cost / speed + fit / speed
     cost  = tables read + pairs that joins make / 8 + most rows at once · work a row / 1,000
+    fit   = declared rows · most rows at once · steps a row + other steps, of a model that is fitted
 
 where pairs and rows are those for each declared row, as far as the limits of the policy let any data go. So what would
 take too long on some data is refused before it is charged, and nobody suspends a dataset by a chain of joins.
@@ -27,6 +28,7 @@ from sfumato.query.model.statement import Statement
 from sfumato.query.planning.batch import BatchPlan
 from sfumato.query.planning.plan import PrivatePlan
 from sfumato.server.config import WorkEntry
+from sfumato.session.training.ordered import OrderedFit
 from sfumato.session.training.plan import FitPlan
 
 STEPS_A_ROW: Final = 1_000
@@ -65,11 +67,12 @@ def time_class(plan: PrivatePlan | BatchPlan | FitPlan, work: WorkEntry, *, decl
     if not work.quantum:
         return 0.0
     costs = sum(_cost(one, declared_rows) for one in _statements(plan))
-    predicted = costs * declared_rows / work.rows_per_second
+    predicted = (costs * declared_rows + _fit_cost(plan, declared_rows)) / work.rows_per_second
     seconds = work.quantum * 2.0 ** max(0, math.ceil(math.log2(predicted / work.quantum)))
     if seconds > work.seconds:
         requirement = (
-            f"may take {work.seconds:,.0f} s here; ask for fewer columns, joins or rows of a unit, or shorter texts"
+            f"may take {work.seconds:,.0f} s here; ask for fewer columns, joins or rows of a unit, shorter texts, or a "
+            "smaller model"
         )
         raise ParameterError("query", f"about {predicted:,.0f} s of work", requirement)
     return seconds
@@ -86,6 +89,14 @@ def _statements(plan: PrivatePlan | BatchPlan | FitPlan) -> Iterator[Statement]:
         yield from (workload.statement for workload in plan.workloads)
     elif plan.bounds is not None:
         yield from plan.bounds.section.statements
+
+
+def _fit_cost(plan: PrivatePlan | BatchPlan | FitPlan, declared_rows: int) -> float:
+    """As how many rows that are read a fit counts."""
+    if not isinstance(plan, FitPlan) or not isinstance(plan.fit, OrderedFit):
+        return 0
+    rows = _most_rows(plan.query.statement.rows, declared_rows) * declared_rows
+    return rows * plan.fit.steps_a_row + plan.fit.steps
 
 
 def _cost(statement: Statement, declared_rows: int) -> float:

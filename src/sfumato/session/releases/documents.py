@@ -68,6 +68,8 @@ def decode_release(document: Any) -> Release:
     """
     if not isinstance(document, dict) or document.get("version") != VERSION:
         raise ParameterError("release", "a document of another version", f"must have version {VERSION}")
+    if "model" in document:
+        raise ParameterError("release", "a model", "is read by its estimator: fit that again, which costs nothing")
     try:
         release = Release(
             keys=_texts(document["keys"]), statistics=_texts(document["statistics"]),

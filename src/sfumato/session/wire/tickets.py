@@ -2,9 +2,10 @@
 
 **Guarantee**: what `decode_ticket` gives is a ticket that this process, with its own policy, would have made of the
 question in it: tables, statements, sensitivities, the classes of mechanisms and what they hide, hash, key and event
-follow from the question, and the charge covers the event. So a text that was changed on its way is refused, or it asks
-another question under another name, which no ledger has charged. Whether the ledger has charged the reservation is for
-the ledger to say: `require_charged` asks it.
+follow from the question, and the charge covers the event. Of a fit its method, event, charge and parameters follow from
+the order, and the fit that is run is the one that was made here. So a text that was changed on its way is refused, or
+it asks another question under another name, which no ledger has charged. Whether the ledger has charged the reservation
+is for the ledger to say: `require_charged` asks it.
 
 Proof: proofs/session/wire/tickets.md.
 """
@@ -50,7 +51,10 @@ from sfumato.query.statistics.registry import OUTPUTS, STATISTICS
 from sfumato.query.statistics.statistic import Statistic
 from sfumato.query.statistics.workloads import Workload
 from sfumato.session.asking.planning import Planning, Prepared, Ticket, names_again
-from sfumato.session.training.plan import FitPlan
+from sfumato.session.training.columns import TrainingColumn
+from sfumato.session.training.ordered import FitOrder, OrderedFit
+from sfumato.session.training.plan import FitPlan, PrivateFit, TrainingQuery
+from sfumato.session.wire.fits import PlannedFit, declared_rows, query_again
 from sfumato.session.wire.nodes import MISTAKES, Wire
 
 VERSION: Final = 1
@@ -64,6 +68,7 @@ CLASSES: Final[tuple[type[Any], ...]] = (
     *get_args(Measurement), KeyChoice, Sensitivity,
     Laplace, Gaussian, GaussianNoise, Quantile, QuantileEnd, JointQuantiles, Extreme, NoisyTopK,
     TruncatedGeometricSelection, Workload, WorkloadMechanism, WorkloadPlan, LinearQueries, Subsets, CellSensitivity,
+    FitPlan, TrainingQuery, TrainingColumn, OrderedFit, FitOrder,
 )  # fmt: skip
 """Every class that a ticket may hold; nothing else is written, and nothing else is made of a text."""
 
@@ -75,7 +80,7 @@ TICKETS: Final = Wire(
     version=VERSION,
     classes=CLASSES,
     words=WORDS,
-    roles={Statistic: STATISTICS, Output: OUTPUTS},
+    roles={Statistic: STATISTICS, Output: OUTPUTS, PrivateFit: (OrderedFit,)},
     made={LinearQueries: lambda kinds, weight: LinearQueries(dict(kinds), weight=weight)},
 )
 """How tickets are written."""
@@ -86,12 +91,13 @@ def encode_ticket(ticket: Ticket) -> str:
     return TICKETS.encode(ticket)
 
 
-def decode_ticket(text: str, planning: Planning) -> Ticket:
+def decode_ticket(text: str, planning: Planning, *, fits: PlannedFit | None = None) -> Ticket:
     """The ticket that `encode_ticket` wrote in another process.
 
     Args:
         text: What it wrote.
         planning: The policy by which this process plans, and the account that was charged.
+        fits: Makes the fits of orders; without it no fit is run here.
 
     Raises:
         TicketError: The text is no ticket, or one that this process would not have made of its question.
@@ -100,7 +106,7 @@ def decode_ticket(text: str, planning: Planning) -> Ticket:
     if claim.reservation.account != planning.account:
         raise TicketError("account", f"must be {planning.account!r}")
     try:
-        ticket = next((one for one in _made_again(claim, planning) if TICKETS.encode(one) == text), None)
+        ticket = next((one for one in _made_again(claim, planning, fits) if TICKETS.encode(one) == text), None)
         names = None if ticket is None else names_again(planning, ticket.prepared)
         for plan in () if ticket is None else _measured(ticket.prepared.plan):
             require_price(plan.event, plan.charge, planning.policy.neighboring_relation)
@@ -136,13 +142,24 @@ def require_charged(ticket: Ticket, ledger: Ledger) -> None:
         raise TicketError("reservation", "must be charged for this very query, and wait for its answer")
 
 
-def _made_again(claim: Ticket, planning: Planning) -> Iterator[Ticket]:
+def _made_again(claim: Ticket, planning: Planning, fits: PlannedFit | None) -> Iterator[Ticket]:
     """The same with plans that are made here of its question."""
-    prepared: Any = claim.prepared  # of either kind of plan
+    prepared: Any = claim.prepared  # of any kind of plan
+    if isinstance(prepared.plan, FitPlan):
+        yield replace(claim, prepared=replace(prepared, plan=_fit_again(prepared.plan, planning, fits)))
+        return
     is_batch = isinstance(prepared.plan, BatchPlan)
     made: Callable[..., Iterator[PrivatePlan | BatchPlan]] = batches_again if is_batch else plans_again
     for plan in made(prepared.plan, neighboring_relation=planning.policy.neighboring_relation):
         yield replace(claim, prepared=replace(prepared, plan=plan))
+
+
+def _fit_again(plan: FitPlan, planning: Planning, fits: PlannedFit | None) -> FitPlan:
+    """The fit that is made here of the order in a plan, on the rows that it asks for."""
+    if fits is None or not isinstance(plan.fit, OrderedFit):
+        raise TicketError("fit", "is run by a process that makes fits of orders")
+    query = query_again(plan.query)
+    return FitPlan(query=query, fit=fits(plan.fit.order, declared_rows(query, planning.policy.neighboring_relation)))
 
 
 def _measured(plan: PrivatePlan | BatchPlan | FitPlan) -> Iterator[PrivatePlan | BatchPlan | FitPlan]:

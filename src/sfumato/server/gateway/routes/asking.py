@@ -14,8 +14,9 @@ from sfumato.noise.entropy import random_bytes
 from sfumato.privacy.codec import Json, encode_budget
 from sfumato.query.statistics.estimates import Forecast
 from sfumato.server.gateway.access import Anybody, Caller, Guarded, IdempotencyKey, account_for
-from sfumato.server.gateway.answering import Ask, AskRequest, asked_in
+from sfumato.server.gateway.answering import Ask, AskRequest, asked_in, rows_in
 from sfumato.server.gateway.desks import Errand
+from sfumato.server.gateway.fitting import estimate_of
 from sfumato.server.gateway.problems import documented
 from sfumato.server.identity.people import Action
 from sfumato.session.asking.batch import Batch
@@ -36,8 +37,10 @@ _WAIT: Final = re.compile(r"wait=(\d{1,6})")
 
 @router.post("/estimate")
 def estimate(dataset: str, ask: Ask, who: Anybody) -> dict[str, Any]:
-    """Cost and error of a query, and how it would be answered; no data is read and nothing is spent."""
+    """Cost and error of a query, and how it would be answered; or what a fit costs. Nothing is read or spent."""
     with who.doing(Action.ESTIMATE, dataset), _view(who, dataset) as view:
+        if ask.fit is not None:
+            return estimate_of(ask.fit, rows_in(ask, ask.fit, view, who.gateway.curator.limits), who.gateway.planner)
         asked = asked_in(ask, view, who.gateway.curator.limits)
         stated: dict[str, Any] = {"epsilon": asked.epsilon(), "delta": ask.delta, "mechanism": asked.law}
         shown: dict[str, Any] = {"confidence": ask.confidence, "size": ask.size}
@@ -77,7 +80,7 @@ def dry_run(dataset: str, ask: Ask, who: Anybody) -> dict[str, Any]:
 def ask_query(
     dataset: str, ask: Ask, who: Anybody, idempotency_key: IdempotencyKey = None, prefer: Prefer = None
 ) -> Response:  # fmt: skip
-    """The answer to a query, which is charged before data is read; a stored answer costs nothing."""
+    """The answer to a query, or a fitted model, charged before data is read; a stored answer costs nothing."""
     with who.doing(Action.ASK, dataset) as doing:
         gateway, principal = who.gateway, who.principal
         asking = AskRequest(
