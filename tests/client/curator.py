@@ -11,12 +11,14 @@ from typing import Annotated
 import pyarrow as pa
 import uvicorn
 from fastapi import FastAPI, Header, Request, Response
+from tests.server.gateway.planned import PlannerHere
 
 import sfumato as sf
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.ledger.labels import label_of
 from sfumato.privacy.codec import encode_budget
 from sfumato.query.printing.describe import described
+from sfumato.server.gateway.fitting import FitEntry, estimate_of, model_document, planned_for, training_set_of
 from sfumato.session.asking.batch import Batch
 from sfumato.session.asking.question import Question
 from sfumato.session.dry_run import as_made_up, dry_run_desk
@@ -45,6 +47,20 @@ def problem(error, status, *, headers=None, **fields):
 
 
 STATUS = {"BudgetExceededError": 402, "ReservationError": 409}
+
+
+def rows_of(body, view):
+    """What a request says of a fit, and the rows that it is for."""
+    entry = FitEntry(**body["fit"])
+    return entry, training_set_of(entry, view, sql=body.get("sql"), plan=body.get("plan"))
+
+
+def fitted(body, view, key):
+    """A model, charged."""
+    entry, rows = rows_of(body, view)
+    found = rows.fit(planned_for(entry, rows, PlannerHere()), idempotency_key=key)
+    headers = {"Sfumato-Reused": str(found.reused).lower()}
+    return Response(b'{"models": [' + model_document(found, entry) + b"]}", headers=headers)
 
 
 def application(session, view):  # noqa: C901 # one function for each route
@@ -110,6 +126,8 @@ def application(session, view):  # noqa: C901 # one function for each route
 
     @app.post("/v1/datasets/people/estimate")
     def estimate(body: dict):
+        if "fit" in body:
+            return estimate_of(*rows_of(body, view), PlannerHere())
         asked, own = read(body), terms(body, "delta", "mechanism")
         own["epsilon"] = body.get("epsilon") or str(
             asked[0].epsilon_for(body["error"], **terms(body, "delta", "mechanism", "confidence", "size"))
@@ -131,6 +149,8 @@ def application(session, view):  # noqa: C901 # one function for each route
 
     @app.post("/v1/datasets/people/ask")
     def ask(body: dict, idempotency_key: Annotated[str, Header()]):
+        if "fit" in body:
+            return fitted(body, view, idempotency_key)
         found = answered(body, idempotency_key)
         for one in found:
             shown.setdefault(str(len(shown)), one)

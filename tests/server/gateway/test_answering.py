@@ -4,6 +4,7 @@ import json
 from fractions import Fraction
 
 import pytest
+from tests.server.gateway.planned import PlannerHere
 from tests.server.running import COUNT, Beside
 
 from sfumato.server.config import LimitsEntry
@@ -215,3 +216,79 @@ def test_what_is_at_hand_takes_so_much_room(beside, ann, fresh, monkeypatch):
     found = [shown.find(AskRequest(**own, ask=Ask(sql=sql, epsilon="0.25"))) for sql in asked]
     assert [one is not None for one in found] == [False, False, True, True]
     assert shown._bytes == sum(len(one.body) for one in shown._known.values())
+
+
+# Fits
+
+BAYES = {"estimator": "GaussianNB", "arguments": {"epsilon": "0.5"}, "target": "sex"}
+TREES = {"estimator": "RandomForestClassifier", "arguments": {"epsilon": "0.25", "n_estimators": 3}, "target": "sex"}
+
+
+@pytest.fixture(scope="module")
+def planning(curator):
+    """A gateway that plans fits in this process."""
+    opened = Beside(curator)
+    opened.gateway.planner = opened.gateway.shown._planner = PlannerHere()
+    yield opened
+    opened.stop()
+
+
+def fit(client, entry, *, sql="SELECT age, sex FROM clinic", key=None, what="ask", **more):
+    headers = {} if key is None else {"Idempotency-Key": key}
+    return client.post(f"/datasets/clinic/{what}", json={"sql": sql, "fit": entry, **more}, headers=headers)
+
+
+def test_models_are_charged_once_kept_and_shown_to_their_account_alone(curator, planning):
+    with planning.client("ann") as ann, planning.client("bob") as bob:
+        before, other = spent(planning, "clinic/ann"), spent(planning, "clinic/bob")
+        first, again = fit(ann, BAYES, key="fit"), fit(ann, BAYES, key="fit")
+        forest, theirs = fit(ann, TREES), fit(bob, BAYES)
+        assert [one.status_code for one in (first, again, forest, theirs)] == [200] * 4, first.text
+        assert (first.content, again.headers["Sfumato-Reused"]) == (again.content, "true")
+        assert spent(planning, "clinic/ann") - before == Fraction("0.75")
+        assert spent(planning, "clinic/bob") - other == Fraction("0.5")
+        (model,) = first.json()["models"]
+        assert model["model"] != theirs.json()["models"][0]["model"]
+        assert (model["receipt"]["guarantee"]["epsilon"], model["reused"]) == ("1/2", False)
+        assert "trees" in forest.json()["models"][0]["model"]
+        kept = first.headers["Location"].removeprefix("/v1")
+        assert ann.get(kept).json() == model
+        assert (bob.get(kept).status_code, ann.get(f"{kept}?format=csv").status_code) == (404, 422)
+        assert kept.rpartition("/")[2] in {one["id"] for one in ann.get("/releases?dataset=clinic&limit=1000").json()}
+        assert fit(ann, TREES, key="fit").status_code == 409
+    started = Beside(curator)
+    started.gateway.planner = started.gateway.shown._planner = planning.gateway.planner
+    with started.client("ann") as later:
+        assert fit(later, BAYES).content == first.content
+    started.stop()
+
+
+BAD = {
+    "no estimator": {"target": "sex"},
+    "another class": BAYES | {"estimator": "Gateway"},
+    "another argument": BAYES | {"arguments": {"epsilon": 1, "fit": 1}},
+    "no epsilon": BAYES | {"arguments": {}},
+    "too much": BAYES | {"arguments": {"epsilon": 10**9}},
+    "no target": BAYES | {"target": "wage"},
+    "another plan": BAYES | {"plan": "0" * 64},
+    "unlisted fields": BAYES | {"price": 0},
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_fits_are_refused_before_a_charge(planning, name):
+    with planning.client("ann") as ann:
+        before = spent(planning, "clinic/ann")
+        assert fit(ann, BAD[name]).status_code == (402 if name == "too much" else 422)
+        assert spent(planning, "clinic/ann") == before
+
+
+def test_fits_are_estimated_for_nothing_and_have_no_other_answers(planning):
+    with planning.client("ann") as ann, planning.client("olga") as olga:
+        before = spent(planning, "clinic/ann")
+        shown = fit(ann, BAYES, what="estimate").json()
+        assert (shown["cost"]["epsilon"], shown["rows_per_unit"]) == ("1/2", 1)
+        assert [fit(ann, BAYES, what=what).status_code for what in ("dry-run", "from-releases")] == [422, 422]
+        assert fit(ann, BAYES, epsilon=1).status_code == 422
+        assert fit(olga, BAYES).status_code == 403
+        assert spent(planning, "clinic/ann") == before

@@ -2,6 +2,7 @@
 
 import json
 import resource
+import sys
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -11,7 +12,9 @@ import pytest
 from tests.server.work.curators import CANARY, PEOPLE, asking, curator_file
 from tests.session.opened import recorded
 
-from sfumato.errors import EngineError, FailedOnRowsError, LedgerError, PolicyError
+from sfumato.errors import EngineError, FailedOnRowsError, LedgerError, ParameterError, PolicyError
+from sfumato.learn.bayes.tallies import ClassTallies
+from sfumato.learn.ordering.planning import planned_fit
 from sfumato.ledger.core.reservations import NOBODY
 from sfumato.ledger.keeping.key import fresh_key
 from sfumato.privacy.events import PureEvent
@@ -23,6 +26,8 @@ from sfumato.server.work.channel import sealed, written
 from sfumato.server.work.child import Runner
 from sfumato.session.asking.execution import answered
 from sfumato.session.asking.planning import Planning, Ticket, charge, prepare
+from sfumato.session.training.ordered import FitOrder
+from sfumato.session.wire.fits import declared_rows, decode_fit, encode_fit
 from sfumato.session.wire.tickets import encode_ticket
 
 ANSWERED = {"answered": True, "doublings": 0}
@@ -411,3 +416,69 @@ def test_another_budget_in_the_file_is_refused_and_not_taken_for_an_owner_s(tmp_
     file.write_text(file.read_text("utf-8").replace("epsilon = 1000", "epsilon = 2000"), "utf-8")
     with pytest.raises(LedgerError, match="was opened with budget ε 1000, not ε 2000"):
         Runner(load_curator(file), load_curator(file).datasets["people"])
+
+
+# Fits
+
+
+BAYES = FitOrder(estimator="GaussianNB", arguments='{"epsilon":"0.5"}')
+
+
+def fit_ticket(gateway, order=BAYES, **claims):
+    """A charged fit, planned as a gateway has it planned."""
+    rows = gateway.view().training_set("SELECT age, sex FROM people", target="sex")
+    planned = planned_fit(order, declared_rows(rows.query, rows.neighboring_relation))
+    return charge(rows.desk, rows.prepare(replace(decode_fit(encode_fit(planned)), **claims)))
+
+
+def test_a_charged_fit_is_run_once_and_its_model_is_in_the_ledger(served):
+    runner, engine, gateway = served
+    ticket = fit_ticket(gateway)
+    assert runner.handle(gateway.message(ticket)) == ANSWERED
+    answer = gateway.answer(ticket)
+    assert set(answer["model"]) == {"counts", "sums"}
+    assert CANARY not in json.dumps(answer)
+    assert runner.handle(gateway.message(ticket))["failed"] == "TicketError"
+    assert len(engine.statements) == 1
+
+
+def test_a_fit_of_another_epsilon_than_was_charged_is_refused(served):
+    gateway = served[2]
+    ticket = fit_ticket(gateway)
+    dearer = fit_ticket(gateway, replace(BAYES, arguments='{"epsilon":"1"}'))
+    claimed = replace(dearer, reservation=ticket.reservation)
+    refused(served, gateway.message(claimed), "reservation")
+    plan = ticket.prepared.plan
+    fit = replace(plan.fit, order=dearer.prepared.plan.fit.order)
+    claimed = replace(ticket, prepared=replace(ticket.prepared, plan=replace(plan, fit=fit)))
+    refused(served, gateway.message(claimed), "plan")
+
+
+def test_a_fit_that_fails_on_rows_suspends_the_data(served, monkeypatch):
+    runner, _, gateway = served
+    ticket = fit_ticket(gateway)
+
+    def fails(*_):
+        raise FailedOnRowsError("a", "b", cause="KeyError")
+
+    monkeypatch.setattr(ClassTallies, "release", fails)
+    assert runner.handle(gateway.message(ticket)) == {"failed": "UnavailableError"}
+    assert gateway.ledger.is_suspended("people")
+
+
+def test_a_fit_that_may_take_too_long_is_refused_before_it_is_charged(tmp_path):
+    file = curator_file(tmp_path, quantum=0.01, seconds=0.2, rows_per_second=1e4)
+    with running(file), asking(file) as gateway:
+        before = gateway.ledger.spent("people")
+        view = gateway.view()
+        rows = view.training_set("SELECT age, sex FROM people", target="sex")
+        planned = planned_fit(BAYES, declared_rows(rows.query, rows.neighboring_relation))
+        with pytest.raises(ParameterError, match="smaller model"):
+            rows.fit(planned)
+        assert gateway.ledger.spent("people") == before
+
+
+def test_where_models_are_not_installed_no_fit_is_run(served, monkeypatch):
+    gateway = served[2]
+    monkeypatch.setitem(sys.modules, "sfumato.learn.ordering.planning", None)
+    refused(served, gateway.message(fit_ticket(gateway)), "plan")

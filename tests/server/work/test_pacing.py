@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.query.planned import PEOPLE, N, ref
 from tests.session.desk import asked, charge, desk, rows
+from tests.session.wire.test_fits import ticket_of
 
 import sfumato as sf
 from sfumato.errors import EngineError, FailedOnRowsError, ParameterError, UnavailableError
@@ -189,6 +190,21 @@ def test_all_statements_of_a_batch_count():
 
 def test_a_quantum_of_nothing_pads_nothing():
     assert time_class(planned(rows(PEOPLE))[1].plan, WorkEntry(quantum=0), declared_rows=10**12) == 0
+
+
+@pytest.mark.parametrize("records", [1_000, 10**6])
+def test_the_work_of_a_fit_counts_for_each_row_and_beside(records):
+    def fit_class(**changes):
+        return time_class(replace(plan, fit=replace(plan.fit, **changes)), WORK, declared_rows=records)
+
+    _, ticket = ticket_of()
+    plan = ticket.prepared.plan
+    light, heavy = fit_class(steps_a_row=1, steps=1), fit_class(steps_a_row=64, steps=1)
+    assert heavy == pytest.approx(max(WORK.quantum, 64 * records / 1e6), rel=1)
+    assert light < heavy or records == 1_000
+    assert fit_class(steps_a_row=1, steps=10**8) >= 100
+    with pytest.raises(ParameterError, match="smaller model"):
+        fit_class(steps_a_row=1, steps=10**9)
 
 
 def test_a_class_beyond_what_a_query_may_take_is_refused():

@@ -35,8 +35,10 @@ from sfumato.query.statistics.quantiles import Percentile
 from sfumato.query.statistics.registry import OUTPUTS, STATISTICS
 from sfumato.query.statistics.statistic import Statistic
 from sfumato.session.asking.planning import prepare, prepare_batch
+from sfumato.session.training.ordered import OrderedFit
+from sfumato.session.training.plan import PrivateFit
 
-ROLES = {Statistic: STATISTICS, Output: OUTPUTS}
+ROLES = {Statistic: STATISTICS, Output: OUTPUTS, PrivateFit: (OrderedFit,)}
 SURE = 10**9
 ENDS = (Fraction(-2), Fraction(7))
 ANALYSTS = [one["name"] for one in DOCUMENT["statement"] if one["expect"] == "answer"]

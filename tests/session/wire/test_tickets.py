@@ -29,8 +29,6 @@ from sfumato.query.model.facts import Edition
 from sfumato.query.planning import batch
 from sfumato.session.asking.execution import execute
 from sfumato.session.asking.planning import Ticket, prepare, prepare_batch
-from sfumato.session.training.columns import TrainingColumn
-from sfumato.session.training.plan import FitPlan, TrainingQuery
 from sfumato.session.wire.tickets import CLASSES, WORDS, decode_ticket, encode_ticket
 
 
@@ -47,8 +45,7 @@ def crossed(planning, ticket):
 
 def test_every_class_that_a_ticket_can_hold_is_listed_and_no_other():
     found = reachable(Ticket)
-    fits = {FitPlan, TrainingQuery, TrainingColumn}  # a server makes no fits, and no ticket holds one
-    assert found == {*CLASSES, *WORDS, *fits}
+    assert found == {*CLASSES, *WORDS}
     assert len(CLASSES) == len(set(CLASSES))
     assert not any(map(isabstract, CLASSES))
 

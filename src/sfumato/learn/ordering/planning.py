@@ -23,7 +23,7 @@ from sfumato.learn.ordering.orders import estimator_of
 from sfumato.learn.trees.leaves import ForestCounts
 from sfumato.session.training.ordered import DeclaredRows, FitOrder, OrderedFit
 
-MOST_NUMBERS: Final = 20_000_000
+MOST_NUMBERS: Final = 5_000_000
 """How many numbers a model may have: whoever holds them beside the data needs memory for them."""
 
 MISTAKES: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)

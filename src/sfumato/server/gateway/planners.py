@@ -4,13 +4,13 @@ What is planned there is no more than a claim: the ledger charges a fit by its e
 that event, and the process with the data plans the order again before it reads a row.
 """
 
-import importlib.util
 import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from threading import Lock, Timer
-from typing import Final
+from typing import Any, Final
 
 from sfumato.errors import BusyError, ParameterError, TicketError
 from sfumato.session.training.ordered import DeclaredRows, FitOrder, OrderedFit
@@ -46,22 +46,21 @@ class Planner:
             ParameterError: The order cannot be planned, or not in time; or models are not installed here.
             BusyError: Others are planned, or the process ended.
         """
-        if importlib.util.find_spec("sklearn") is None:
+        if find_spec("sklearn") is None:
             raise ParameterError("fit", order.estimator, "needs the extra `learn` on the server; tell its operators")
         if not self._lock.acquire(timeout=SECONDS_TO_START):
             raise BusyError("fits are planned", _RETRY_AFTER)
         try:
             asked = json.dumps([order.estimator, order.arguments, encode_rows(rows)])
-            answer = json.loads(self._heard(f"{asked}\n"))
-            found = decode_fit(answer["fit"]) if "fit" in answer else None
-        except (ValueError, LookupError, OSError, TicketError):  # it ended, by itself or as it took too long
+            found = _read(json.loads(self._heard(f"{asked}\n")))
+        except (ValueError, TypeError, LookupError, OSError, TicketError):  # it ended, by itself or as it took too long
             self._end()
             requirement = f"takes more than {self._seconds:g} s or too much memory to plan; ask for a smaller model"
             raise ParameterError("fit", order.estimator, requirement) from None
         finally:
             self._lock.release()
-        if found is None:
-            raise ParameterError(answer["name"], answer["value"], answer["requirement"])
+        if isinstance(found, ParameterError):
+            raise found
         if found.order != order:
             raise ParameterError("fit", order.estimator, "was planned for another order")
         return found
@@ -95,6 +94,15 @@ class Planner:
         if process is not None:
             process.kill()
             process.communicate()
+
+
+def _read(answer: Any) -> OrderedFit | ParameterError:
+    """What an answer says: a fit, or what is wrong with its order."""
+    if not isinstance(answer, dict):
+        raise TypeError("an answer is an object")
+    if "fit" in answer:
+        return decode_fit(answer["fit"])
+    return ParameterError(*(str(answer[part]) for part in ("name", "value", "requirement")))
 
 
 def _line(process: "subprocess.Popen[str]", seconds: float) -> str:

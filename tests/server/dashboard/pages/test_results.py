@@ -1,14 +1,18 @@
 """Answers have an address that stays, errors in words, and files of several kinds; texts in them are never run."""
 
 import io
+import json
 import zipfile
 from dataclasses import replace
 from html import unescape
 
 import pytest
 from tests.server.dashboard.browsing import words
+from tests.session.opened import opened
 
-from sfumato.server.dashboard.pages.results import excel
+from sfumato.learn import StandardScaler
+from sfumato.server.dashboard.pages.results import excel, shown_release
+from sfumato.server.gateway.fitting import FitEntry, model_document
 from sfumato.session.releases.documents import decode_release
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -45,6 +49,21 @@ def test_an_answer_is_fetched_as_a_file(visitor, beside, form, begins):
     assert found.status_code == 200
     assert found.content.startswith(begins)
     assert f"{name}.{form}" in found.headers["content-disposition"]
+
+
+def test_a_model_has_its_receipt_and_no_table(visitor, beside):
+    people = opened()
+    rows = people.training_set("SELECT age FROM people")
+    found = rows.fit(StandardScaler(epsilon=1).plan(rows))
+    document = model_document(found, FitEntry(estimator="StandardScaler"))
+    shown = shown_release(json.loads(document))
+    assert (shown["is_model"], shown["rows"], shown["receipt"]["guarantee"]["epsilon"]) == (True, [], "1")
+    kept = beside.gateway.releases.keep(
+        document, dataset="clinic", account="clinic/ann", principal="ann", question_hash="x", shown_key="a model"
+    )
+    page = words(visitor("ann").get(f"/releases/{kept.id}"))
+    assert "a fitted model" in page
+    assert "noisy moments" in page
 
 
 def test_a_workbook_has_no_formula(beside):

@@ -14,6 +14,7 @@ from sfumato.server.dashboard.visits import Here, Page, Visit
 from sfumato.server.gateway.routes import releases
 from sfumato.server.gateway.routes.releases import Format
 from sfumato.session.releases.documents import decode_release
+from sfumato.session.releases.receipt import receipt_from_dict
 from sfumato.session.releases.release import Release
 
 router = APIRouter(route_class=Page, include_in_schema=False)
@@ -21,6 +22,7 @@ router = APIRouter(route_class=Page, include_in_schema=False)
 _MOST_BARS: Final = 60
 _MOST_OF_A_BATCH: Final = 100
 _PAGE: Final = 50
+_MODEL: Final = "a fitted model, for the estimator that asked for it; or as JSON"
 _SEARCHED: Final = 500
 _EXCEL: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -64,7 +66,13 @@ def download(release: str, name: str, visit: Here) -> Response:
 
 
 def shown_release(document: Any) -> dict[str, Any]:
-    """What a page shows of an answer."""
+    """What a page shows of an answer, or of a model, which has no table."""
+    if isinstance(document, dict) and "model" in document:
+        receipt = receipt_from_dict(document["receipt"])
+        return {
+            "keys": (), "statistics": (), "rows": [], "is_noise": False, "confidence": 95.0, "is_model": True,
+            "notes": (_MODEL,), "receipt": receipt.to_dict(), "cost": encode_guarantee(receipt.guarantee), "charts": [],
+        }  # fmt: skip
     found = decode_release(document)
     rows: list[dict[str, Any]] = [
         {"keys": ["NULL" if key is None else str(key) for key in group], "cells": [_cell(one) for one in row]}
