@@ -33,6 +33,7 @@ CASES = {
     ),
     "Ridge": (learn.Ridge(epsilon=1, fit_intercept=False), (AGE, SEX), PAY),
     "StandardScaler": (learn.StandardScaler(epsilon=1), (AGE, PAY), None),
+    "TheilSen": (learn.TheilSen(epsilon=1), (AGE,), PAY),
 }  # fmt: skip
 """For each estimator one with arguments, its features and its target."""
 

@@ -26,6 +26,7 @@ from sfumato.learn.conformal.predictors import ConformalClassifier, ConformalReg
 from sfumato.learn.linear.logistic import LogisticRegression
 from sfumato.learn.linear.regression import LinearRegression, Ridge
 from sfumato.learn.linear.support_vectors import LinearSVC
+from sfumato.learn.linear.theil_sen import TheilSen
 from sfumato.learn.moments.components import PCA
 from sfumato.learn.moments.scaler import StandardScaler
 from sfumato.learn.trees.forest import RandomForestClassifier
@@ -42,6 +43,7 @@ ESTIMATORS: Final[Mapping[str, type[Any]]] = MappingProxyType(
             CategoricalNB, ConformalClassifier, ConformalRegressor, ExplainableBoosting, GaussianNB,
             GradientBoostingClassifier, GradientBoostingRegressor, KMeans, LinearRegression, LinearSVC,
             LogisticRegression, PCA, PrivateChoice, RandomForestClassifier, Ridge, StandardScaler,
+            TheilSen,
         )
     }
 )  # fmt: skip

@@ -18,6 +18,7 @@ from sfumato.learn.linear.certified import LARGEST_HESSIAN
 from sfumato.learn.linear.descent import NoisyDescent
 from sfumato.learn.linear.least_squares import NoisySums
 from sfumato.learn.linear.objective import PerturbedObjective
+from sfumato.learn.linear.theil_sen import MatchedLines
 from sfumato.learn.moments.products import NoisyProducts
 from sfumato.learn.ordering.orders import estimator_of
 from sfumato.learn.trees.leaves import ForestCounts
@@ -112,6 +113,8 @@ def work_of(fit: Any) -> Work:
         case NoisySums(design=design) | NoisyProducts(design=design):
             width = design.width
             return Work(0.002 * width**2 + 0.1 * width, 0.01 * width**3 + width**2, width**2)
+        case MatchedLines(matchings=matchings):
+            return Work(2.0 * matchings, 50_000, 2)
         case NoisyLloyd(design=design, start=start, iterations=iterations):
             size = design.width * len(start)
             return Work(0.05 * design.width + iterations * (0.005 * size + 0.05), iterations * (size + 100), size)
