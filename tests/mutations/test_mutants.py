@@ -42,6 +42,7 @@ from tests.mutations import (
     narrowing,
     noise,
     operations,
+    ordered_fits,
     parties,
     places,
     plans,
@@ -64,9 +65,9 @@ from tests.sizes import FULL_SIZE
 MODULES = (
     accounting, attacking, audit, audited, boosting, browsers, canaries, choosing, clients, clusters, counters,
     engines, engines_by_hash, engines_elsewhere, engines_in_sql, forests, house, learning, ledgers, local,
-    local_counts, local_reports, maps, mechanisms, monitors, narrowing, noise, operations, parties, places, plans,
-    regressions, selected_keys, server, server_gateway, server_pages, server_sign_in, server_work, sessions, streams,
-    streams_sources, traffic, wire,
+    local_counts, local_reports, maps, mechanisms, monitors, narrowing, noise, operations, ordered_fits, parties,
+    places, plans, regressions, selected_keys, server, server_gateway, server_pages, server_sign_in, server_work,
+    sessions, streams, streams_sources, traffic, wire,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"

@@ -34,7 +34,7 @@ def test_an_order_is_planned_as_in_a_session_of_ones_own(name):
     found = planned_fit(order_of(estimator), declared_rows(rows.query, rows.neighboring_relation))
     assert (found.name, found.event, found.charge) == (own.name, own.event, own.charge)
     assert json.dumps(found.document(), sort_keys=True) == json.dumps(own.document(), sort_keys=True)
-    assert fit_digest(found) == fit_digest(own)
+    assert fit_digest(found) == fit_digest(found.planned) == fit_digest(own)
     assert rows.prepare(found).key == rows.prepare(own).key
     assert rows.prepare(found).question == rows.prepare(own).question
 

@@ -454,6 +454,14 @@ def test_a_fit_of_another_epsilon_than_was_charged_is_refused(served):
     refused(served, gateway.message(claimed), "plan")
 
 
+def test_the_arguments_of_a_fit_are_sealed(served):
+    gateway = served[2]
+    message = gateway.message(fit_ticket(gateway))
+    for changed in (message.replace(b"0.5", b"5.0"), message.replace(b"GaussianNB", b"CategoricalNB")):
+        assert changed != message
+        refused(served, changed, "seal")
+
+
 def test_a_fit_that_fails_on_rows_suspends_the_data(served, monkeypatch):
     runner, _, gateway = served
     ticket = fit_ticket(gateway)

@@ -18,7 +18,7 @@ from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import PureDP
 from sfumato.query.model.schema import Table
 from sfumato.session.asking.execution import execute
-from sfumato.session.asking.planning import charge
+from sfumato.session.asking.planning import charge, names_again
 from sfumato.session.asking.view import AccountView, relations_of
 from sfumato.session.training.ordered import FitOrder
 from sfumato.session.training.plan import FitPlan
@@ -132,8 +132,11 @@ def test_rows_that_are_not_those_of_the_question_are_refused():
         replace(plan.query, columns=plan.query.columns[:1]), replace(plan.query, target=None),
         replace(plan.query, statement=other.statement), replace(plan.query, question=other.question), other,
     ):  # fmt: skip
-        changed = FitPlan(query=query, fit=plan.fit)
-        refused(held, encode_ticket(replace(ticket, prepared=replace(ticket.prepared, plan=changed))))
+        prepared = replace(ticket.prepared, plan=FitPlan(query=query, fit=plan.fit))
+        question, key = names_again(held, prepared)  # by whoever charges what they like
+        text = encode_ticket(replace(ticket, prepared=replace(prepared, question=question, key=key)))
+        with pytest.raises(TicketError, match="plan"):
+            decode_ticket(text, held, fits=planned_fit)
 
 
 def test_a_fit_that_was_charged_less_is_refused_by_the_ledger():
