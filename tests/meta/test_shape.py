@@ -25,6 +25,7 @@ SMALL = {
     "__main__.py": "the program of `python -m sfumato`",
     "version.py": "the version, which the build reads without importing the package",
     "datasets/draws.py": "seeded draws of every made-up table",
+    "learn/ordering/planner.py": "a program of its own, which gateways start",
     "privacy/secret.py": "the one type that hides a value computed from rows, which 29 files import",
     "query/model/kinds.py": "kinds of values, below all other files of queries, which 59 files import",
     "server/work/preloaded.py": "runs when it is imported, which only the server of forks does",

@@ -135,7 +135,11 @@ def declared_of(
         counted = Presented(Aggregate(GroupBy(frame.relation), (("rows", CountRows()),), frame.limits))
         body = {"plan": encode_question(counted)}
     asked: Mapping[str, Json] = {**body, "fit": entry}
-    return text, asked, posted(dataset, "estimate", dict(asked), _declared)
+    return (
+        text,
+        asked,
+        posted(dataset, "estimate", dict(asked), lambda answer: decode_rows(answer.document()["training"])),
+    )
 
 
 def _class(value: Any) -> Json:
@@ -148,10 +152,6 @@ def _class(value: Any) -> Json:
 def _with_fit(body: Mapping[str, Json], entry: Mapping[str, Json]) -> dict[str, Json]:
     known = body["fit"]
     return {**body, "fit": {**(known if isinstance(known, dict) else {}), **entry}}
-
-
-def _declared(answer: Answer) -> DeclaredRows:
-    return decode_rows(answer.document()["training"])
 
 
 def _model(answer: Answer) -> FittedModel | None:

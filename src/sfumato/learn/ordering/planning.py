@@ -31,7 +31,7 @@ MISTAKES: Final = (ArithmeticError, AttributeError, LookupError, TypeError, Valu
 """What arguments may raise that an estimator does not expect, as nobody hands such over in Python."""
 
 _START: Final = 10_000
-"""What any fit takes, however few rows there are."""
+"""What any fit takes, however few rows there are; and of each row it takes what an engine found."""
 
 _SEARCH: Final = 40
 """How often a search for a minimum looks at all rows, about."""
@@ -81,7 +81,7 @@ def planned_fit(order: FitOrder, rows: DeclaredRows) -> OrderedFit:
     estimator = estimator_of(order)
     try:
         fit = estimator.plan(estimator.read(rows))
-        work = _base(rows) + work_of(fit)
+        work = Work(1 + 0.5 * len(rows.columns), _START, 0) + work_of(fit)
     except SfumatoError:
         raise
     except MISTAKES:
@@ -134,8 +134,3 @@ def work_of(fit: Any) -> Work:
             return sum(map(work_of, fits), start=Work((0.5 * len(columns) + 2) * len(fits), 0, 0))
         case _:
             raise TypeError(f"how much work is a {type(fit).__name__}")
-
-
-def _base(rows: DeclaredRows) -> Work:
-    """What every fit does: take what an engine found for rows."""
-    return Work(1.0 + 0.5 * len(rows.columns), _START, 0)
