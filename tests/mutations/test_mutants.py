@@ -47,6 +47,7 @@ from tests.mutations import (
     places,
     plans,
     regressions,
+    sampled_groups,
     selected_keys,
     server,
     server_gateway,
@@ -66,8 +67,8 @@ MODULES = (
     accounting, attacking, audit, audited, boosting, browsers, canaries, choosing, clients, clusters, counters,
     engines, engines_by_hash, engines_elsewhere, engines_in_sql, forests, house, learning, ledgers, local,
     local_counts, local_reports, maps, mechanisms, monitors, narrowing, noise, operations, ordered_fits, parties,
-    places, plans, regressions, selected_keys, server, server_gateway, server_pages, server_sign_in, server_work,
-    sessions, streams, streams_sources, traffic, wire,
+    places, plans, regressions, sampled_groups, selected_keys, server, server_gateway, server_pages, server_sign_in,
+    server_work, sessions, streams, streams_sources, traffic, wire,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"

@@ -188,9 +188,24 @@ def test_a_sample_of_everybody_is_no_sample():
 SPLIT = PartitionEvent((DiscreteLaplaceEvent(1, 1), DiscreteLaplaceEvent(1, 1)), 1)
 
 
+@pytest.mark.parametrize("relation", NeighboringRelation)
+def test_a_poisson_sample_of_a_poisson_sample_is_one_of_both_probabilities(relation):
+    half, whole = PoissonSampledEvent("0.5", ONE), PoissonSampledEvent(1, ONE)
+    alone = ComposedEvent((SelfComposedEvent(half, 1),))
+    assert counts(PoissonSampledEvent("0.2", alone), relation) == {PoissonSampledEvent("0.1", ONE): 1}
+    assert counts(PoissonSampledEvent("0.2", PoissonSampledEvent("0.3", half)), relation) == {
+        PoissonSampledEvent("0.03", ONE): 1
+    }
+    assert counts(PoissonSampledEvent(1, half), relation) == counts(half, relation)
+    assert counts(PoissonSampledEvent("0.2", whole), relation) == {PoissonSampledEvent("0.2", ONE): 1}
+    assert counts(PoissonSampledEvent("0.2", PoissonSampledEvent(0, ONE)), relation) == {}
+    twice = PoissonSampledEvent("0.2", SelfComposedEvent(half, 2))
+    assert counts(twice, relation) == {twice: 1}
+
+
 @pytest.mark.parametrize(
     "inside",
-    [SPLIT, PoissonSampledEvent("0.5", LaplaceEvent(1)), FiniteEvent((1, 0), (0, 1)), ComposedEvent((ONE, SPLIT))],
+    [SPLIT, FiniteEvent((1, 0), (0, 1)), ComposedEvent((ONE, SPLIT))],
 )
 def test_a_sample_of_everybody_keeps_what_means_something_else_outside_it(inside):
     fixed, poisson = SampledWithoutReplacementEvent(10, 10, inside), PoissonSampledEvent(1, inside)

@@ -5,45 +5,34 @@ import mpmath
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_mechanism as peer
-from tests.accounting.profiles.oracles import DIGITS, assert_is_a_profile, gaussian_tail, mp
+from tests.accounting.profiles.oracles import DIGITS, assert_is_a_profile, mixture_delta, mp
 
-from sfumato.accounting.profiles.mixtures import GaussianMixtures, group_presence, mirrored, presence, replacement
+from sfumato.accounting.profiles.mixtures import group_presence, mirrored, presence, replacement
 from sfumato.accounting.profiles.profile import GaussianProfile
 from sfumato.accounting.profiles.sampled import SampledBackward, SampledForward
+from sfumato.accounting.profiles.sampled_groups import binomial
 
 EPSILONS = [0.0, 1e-6, 0.01, 0.2, 1.0, 3.0, 12.0]
+
+
+def one_of(probability: Fraction) -> tuple[Fraction, ...]:
+    """One unit is in a sample, or not."""
+    return binomial(probability, 1)
+
+
 SEVERAL = presence(
     Fraction(4), (Fraction(0), Fraction(1), Fraction(2)), (Fraction("0.9"), Fraction("0.08"), Fraction("0.02"))
 )
 
 
 @pytest.mark.parametrize(
-    "pair", [replacement(Fraction(100), Fraction("1e-16")), replacement(Fraction(30), Fraction("1e-13"))]
+    "pair",
+    [replacement(Fraction(100), one_of(Fraction("1e-16"))), replacement(Fraction(30), one_of(Fraction("1e-13")))],
 )
 def test_a_loss_that_is_flat_to_rounding_hides_nothing(pair):
     near_zero = np.array([0.0, 1e-300, 1e-18, 1e-17, 1e-16, 1e-15])
     for epsilon, found in zip(near_zero, pair.delta_up(near_zero), strict=True):
-        assert mp(float(found)) >= exact_delta(pair, epsilon)
-
-
-def tail(components, t):
-    return mpmath.fsum(mp(weight) * gaussian_tail(t - mp(mean)) for mean, weight in components)
-
-
-def density(components, t):
-    return mpmath.fsum(mp(weight) * mpmath.exp(-((t - mp(mean)) ** 2) / 2) for mean, weight in components)
-
-
-def exact_delta(pair: GaussianMixtures, epsilon: float) -> mpmath.mpf:
-    """By bisection of the threshold in 60 digits; the loss grows."""
-    low, high = mpmath.mpf(-200), mpmath.mpf(200)
-    for _ in range(220):
-        middle = (low + high) / 2
-        if density(pair.p, middle) > mpmath.exp(mp(epsilon)) * density(pair.q, middle):
-            high = middle
-        else:
-            low = middle
-    return max(tail(pair.p, high) - mpmath.exp(mp(epsilon)) * tail(pair.q, high), mpmath.mpf(0))
+        assert mp(float(found)) >= mixture_delta(pair, epsilon)
 
 
 @pytest.mark.parametrize(
@@ -51,10 +40,10 @@ def exact_delta(pair: GaussianMixtures, epsilon: float) -> mpmath.mpf:
     [
         SEVERAL,
         mirrored(SEVERAL),
-        replacement(Fraction(1), Fraction(1, 100)),
-        replacement(Fraction(1, 10), Fraction(1, 2)),
-        group_presence(Fraction(2), Fraction(1, 10), 3),
-        mirrored(group_presence(Fraction(1, 2), Fraction(1, 10), 2)),
+        replacement(Fraction(1), one_of(Fraction(1, 100))),
+        replacement(Fraction(1, 10), one_of(Fraction(1, 2))),
+        group_presence(Fraction(2), binomial(Fraction(1, 10), 3)),
+        mirrored(group_presence(Fraction(1, 2), binomial(Fraction(1, 10), 2))),
     ],
 )
 def test_bounds_enclose_the_truth(pair):
@@ -62,7 +51,7 @@ def test_bounds_enclose_the_truth(pair):
         array = np.array(EPSILONS)
         uppers, (masses, seconds) = pair.delta_up(array), pair.test_down(array)
         for epsilon, upper, mass, second in zip(EPSILONS, uppers, masses, seconds, strict=True):
-            truth = exact_delta(pair, epsilon)
+            truth = mixture_delta(pair, epsilon)
             lower = mp(float(mass)) - mpmath.exp(mp(epsilon)) * mp(float(second))
             assert lower <= truth <= mp(float(upper))
             slack = mpmath.mpf("1e-11") * mp(float(mass)) + mpmath.mpf("1e-297")
@@ -73,7 +62,7 @@ def test_bounds_enclose_the_truth(pair):
 @pytest.mark.parametrize(("noise", "q"), [("1", "0.01"), ("0.5", "0.3"), ("6", "0.0001")])
 def test_one_sampled_step_is_amplification_by_the_theorem(noise, q):
     """Two ways to the same profile: the roots of the mixture, and the formula from the Gaussian's own profile."""
-    mixture = group_presence(Fraction(noise), Fraction(q), 1)
+    mixture = group_presence(Fraction(noise), binomial(Fraction(q), 1))
     base, epsilons = GaussianProfile(Fraction(noise)), np.array(EPSILONS)
     for pair, formula in ((mixture, SampledForward), (mirrored(mixture), SampledBackward)):
         other = formula(Fraction(q), base)
@@ -88,7 +77,7 @@ def test_an_independent_implementation_agrees():
 
 
 def test_a_replacement_is_symmetric_and_worse_than_an_addition():
-    pair = replacement(Fraction(2), Fraction(1, 10))
+    pair = replacement(Fraction(2), one_of(Fraction(1, 10)))
     assert mirrored(pair) == pair
     epsilons = np.array(EPSILONS)
     added = SampledForward(Fraction(1, 10), GaussianProfile(Fraction(2))).delta_up(epsilons)
@@ -111,7 +100,7 @@ def test_no_replacement_in_the_plane_is_worse_than_the_opposite_one(angle, lengt
     cell = (grid[1] - grid[0]) ** 2
     p, other = law(1.0, 0.0), law(length * math.cos(angle), length * math.sin(angle))
     delta = float(np.maximum(p - math.exp(epsilon) * other, 0).sum() * cell)
-    assert delta <= replacement(Fraction(1), Fraction(3, 10)).delta_up(np.array([epsilon]))[0] + 1e-6
+    assert delta <= replacement(Fraction(1), one_of(Fraction(3, 10))).delta_up(np.array([epsilon]))[0] + 1e-6
 
 
 def test_a_mixture_without_moves_costs_nothing():
@@ -127,6 +116,6 @@ def test_losses_end_where_the_weights_of_the_same_mean_say():
     assert SEVERAL.highest_loss == math.inf
 
 
-@pytest.mark.parametrize("pair", [SEVERAL, mirrored(SEVERAL), replacement(Fraction(1, 50), Fraction(1, 100))])
+@pytest.mark.parametrize("pair", [SEVERAL, mirrored(SEVERAL), replacement(Fraction(1, 50), one_of(Fraction(1, 100)))])
 def test_they_are_profiles(pair):
     assert_is_a_profile(pair, highest=3)

@@ -11,6 +11,7 @@ from tests.accounting.profiles.oracles import only_single
 
 from sfumato.accounting.core.normal_form import NeighborGroup, flattened
 from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delta_up
+from sfumato.accounting.pld.composite import composed
 from sfumato.accounting.profiles.combined import BracketedProfile, GroupProfile, MixedProfile, WorstProfile, worst_of
 from sfumato.accounting.profiles.discrete import DiscreteGaussianProfile, DiscreteLaplaceProfile, RoundedGaussianProfile
 from sfumato.accounting.profiles.finite import EVERYTHING, NOTHING, FinitePair, WorstPair
@@ -18,6 +19,7 @@ from sfumato.accounting.profiles.mixtures import group_presence, replacement
 from sfumato.accounting.profiles.of_event import dominating_pair, has_dominating_pair
 from sfumato.accounting.profiles.profile import ConcentratedProfile, DominatingPair, GaussianProfile, LaplaceProfile
 from sfumato.accounting.profiles.sampled import SampledBackward, SampledForward
+from sfumato.accounting.profiles.sampled_groups import binomial
 from sfumato.errors import UnsupportedEventError
 from sfumato.privacy.events import (
     ComposedEvent,
@@ -155,9 +157,9 @@ def test_a_sampled_gaussian_has_its_known_pairs():
     assert added == DominatingPair(
         SampledForward(TENTH, GaussianProfile(Fraction(3))), SampledBackward(TENTH, GaussianProfile(Fraction(3)))
     )
-    assert dominating_pair(event, REPLACE_ONE, only_single).forward == replacement(Fraction(3), TENTH)
+    assert dominating_pair(event, REPLACE_ONE, only_single).forward == replacement(Fraction(3), binomial(TENTH, 1))
     assert dominating_pair(GroupEvent(event, 4), ADD_OR_REMOVE_ONE, only_single).forward == group_presence(
-        Fraction(3), TENTH, 4
+        Fraction(3), binomial(TENTH, 4)
     )
 
 
@@ -176,6 +178,47 @@ def test_very_large_groups_of_a_sample_are_quick():
     ] == pytest.approx(1)
 
 
+def plain_rule(event: Event, relation: NeighboringRelation, size: int) -> np.ndarray:
+    """So many steps of one unit each, in a row."""
+    return GroupProfile(dominating_pair(event, relation, composed).forward, size).delta_up(EPSILONS)
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize(
+    "inside",
+    [
+        GaussianEvent(4),
+        GaussianEvent(Fraction(1, 2)),
+        PureEvent(TENTH),
+        DiscreteGaussianEvent(Fraction(4), 1),
+        ComposedEvent((LaplaceEvent(4), GaussianEvent(4))),
+    ],
+    ids=["gaussian", "little noise", "pure", "discrete", "composed"],
+)
+def test_a_group_in_a_sample_costs_no_more_than_by_the_plain_rule(inside, relation):
+    """Without replacement, the last of a group that is removed leaves a source that is smaller by all others."""
+    for size in (3, 40):
+        left = 1000 - size + 1 if relation is ADD_OR_REMOVE_ONE else 1000
+        fixed, plain = (SampledWithoutReplacementEvent(10, source, inside) for source in (1000, left))
+        poisson = PoissonSampledEvent("0.01", inside)
+        for sample, single in ((poisson, poisson), (fixed, plain)):
+            grouped = single_of(GroupEvent(sample, size), relation)
+            found = dominating_pair(grouped, relation, composed).forward.delta_up(EPSILONS)
+            assert np.all(found <= plain_rule(single, relation, size) * (1 + 1e-9))
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+def test_gaussian_answers_about_one_sample_cost_as_much_as_one_with_less_noise(relation):
+    one = PoissonSampledEvent(TENTH, GaussianEvent(3))
+    nine = PoissonSampledEvent(TENTH, ComposedEvent((GaussianEvent(9), SelfComposedEvent(GaussianEvent(9), 8))))
+    for size in (1, 4):
+        found, truth = (
+            dominating_pair(single_of(GroupEvent(event, size), relation), relation, only_single).forward
+            for event in (nine, one)
+        )
+        assert found == truth
+
+
 def test_what_is_inside_a_sample_is_composed_and_exchanged_as_two_steps():
     seen = []
 
@@ -187,7 +230,7 @@ def test_what_is_inside_a_sample_is_composed_and_exchanged_as_two_steps():
         TENTH, ComposedEvent((LaplaceEvent(Fraction(4)), SelfComposedEvent(PureEvent(TENTH), 2)))
     )
     dominating_pair(event, REPLACE_ONE, record)
-    assert seen == [
+    assert list(dict.fromkeys(seen)) == [
         ((LaplaceProfile(Fraction(4)), 1), (WorstPair(TENTH), 2)),
         ((LaplaceProfile(Fraction(2)), 1), (WorstPair(2 * TENTH), 2)),
     ]

@@ -226,7 +226,7 @@ def _stated_for(event: _Sample) -> NeighboringRelation:
 
 
 def _sampled(event: _Sample, neighbors: NeighborGroup) -> EventCounts:
-    inner = _stated_for(event)
+    event, inner = _sampled_once(event), _stated_for(event)
     seen = flattened(event.event, neighbors.replaced if inner is REPLACE_ONE else neighbors.one_by_one)
     if event.sampling_probability == 0 or not seen.counts:
         return EventCounts()
@@ -235,6 +235,22 @@ def _sampled(event: _Sample, neighbors: NeighborGroup) -> EventCounts:
     if is_everybody and (inner is neighbors.relation or all(isinstance(single, _PLAIN) for single, _ in seen)):
         return seen
     return EventCounts(((grouped(event, neighbors.size), 1),), seen.is_tight)
+
+
+def _sampled_once(event: _Sample) -> _Sample:
+    """A Poisson sample of a Poisson sample holds each unit independently with the product of the probabilities."""
+    if not isinstance(event, PoissonSampledEvent):
+        return event
+    inside = event.event
+    while True:
+        match inside:
+            case PoissonSampledEvent():
+                event = PoissonSampledEvent(event.sampling_probability * inside.sampling_probability, inside.event)
+                inside = inside.event
+            case ComposedEvent(events=(inside,)) | SelfComposedEvent(event=inside, count=1):
+                pass
+            case _:
+                return event
 
 
 def _nested(event: Event, inside: Iterable[Event], neighbors: NeighborGroup) -> EventCounts:

@@ -184,7 +184,7 @@ def both_orders(pairs: Pairs) -> tuple[Pairs, ...]:
     """The pairs from the database with the unit, and from the one without it where that differs."""
     if all(pair.is_symmetric for pair, _ in pairs):
         return (pairs,)
-    return pairs, tuple((DominatingPair(pair.backward, pair.forward), count) for pair, count in pairs)
+    return pairs, tuple((pair.reversed(), count) for pair, count in pairs)
 
 
 def laws_of(

@@ -113,6 +113,30 @@ class GroupProfile(Profile):
         return step * (self.count - 1) + np.log(series) * (1 + 4 * ULP)
 
 
+@dataclass(frozen=True, slots=True)
+class LeastProfile(Profile):
+    """The smallest of several upper bounds of one δ at each ε. Untested."""
+
+    bounds: tuple[Profile, ...]
+
+    def delta_up(self, epsilon: Array) -> Array:
+        """At or above δ, and not increasing along the points asked for."""
+        order = np.argsort(epsilon, kind="stable")
+        growing, result = epsilon[order], np.empty_like(epsilon)
+        least = reduce(np.minimum, (bound.delta_up(growing) for bound in self.bounds))
+        result[order] = np.minimum.accumulate(least)
+        return result
+
+    @property
+    def highest_loss(self) -> float:
+        """The least from which on some bound is 0, else the largest of them."""
+        highest = sorted(bound.highest_loss for bound in self.bounds)
+        return next((loss for loss in highest if loss < np.inf and not self._at(loss)), highest[-1])
+
+    def _at(self, loss: float) -> float:
+        return float(self.delta_up(np.array([loss]))[0])
+
+
 def worst_of(profiles: Iterable[Profile]) -> Profile:
     """The worst of them, and itself if all are the same."""
     distinct = tuple(dict.fromkeys(profiles))

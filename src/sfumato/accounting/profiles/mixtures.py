@@ -154,19 +154,15 @@ def mirrored(pair: GaussianMixtures) -> GaussianMixtures:
     return GaussianMixtures(_negated(pair.q), _negated(pair.p))
 
 
-def replacement(noise_multiplier: Fraction, sampling_probability: Fraction) -> GaussianMixtures:
-    """(1 − q)N(0, σ²) + qN(1, σ²) against (1 − q)N(0, σ²) + qN(−1, σ²)."""
-    absent = (Fraction(0), 1 - sampling_probability)
-    present = (1 / noise_multiplier, sampling_probability)
-    return GaussianMixtures((absent, present), _negated((absent, present)))
+def replacement(noise_multiplier: Fraction, weights: tuple[Fraction, ...]) -> GaussianMixtures:
+    """Σ wₖ N(k, σ²) against Σ wₖ N(−k, σ²): k of a group are in a sample, on the one side or on the other."""
+    moves = tuple((count / noise_multiplier, weight) for count, weight in enumerate(weights))
+    return GaussianMixtures(moves, _negated(moves))
 
 
-def group_presence(noise_multiplier: Fraction, sampling_probability: Fraction, size: int) -> GaussianMixtures:
-    """What a Poisson sample of a group adds: as many steps as it holds of the group, a binomial number."""
-    q = sampling_probability
-    counts = tuple(Fraction(count) for count in range(size + 1))
-    weights = tuple(math.comb(size, count) * q**count * (1 - q) ** (size - count) for count in range(size + 1))
-    return presence(noise_multiplier, counts, weights)
+def group_presence(noise_multiplier: Fraction, weights: tuple[Fraction, ...]) -> GaussianMixtures:
+    """What a sample of a group adds: as many steps as it holds of the group."""
+    return presence(noise_multiplier, tuple(Fraction(count) for count in range(len(weights))), weights)
 
 
 def _negated(components: Components) -> Components:

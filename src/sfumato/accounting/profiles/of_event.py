@@ -12,7 +12,13 @@ import numpy as np
 from sfumato.accounting.core.integer_moves import largest_shapes, longest_move
 from sfumato.accounting.core.normal_form import NeighborGroup, NormalEvent, flattened, single_events
 from sfumato.accounting.gaussian.discrete_gaussian import SMALLEST_STDDEV
-from sfumato.accounting.profiles.combined import BracketedProfile, GroupProfile, MixedProfile, worst_of
+from sfumato.accounting.profiles.combined import (
+    BracketedProfile,
+    GroupProfile,
+    LeastProfile,
+    MixedProfile,
+    worst_of,
+)
 from sfumato.accounting.profiles.discrete import DiscreteGaussianProfile, DiscreteLaplaceProfile, RoundedGaussianProfile
 from sfumato.accounting.profiles.finite import (
     EVERYTHING,
@@ -33,6 +39,16 @@ from sfumato.accounting.profiles.profile import (
     symmetric,
 )
 from sfumato.accounting.profiles.sampled import SampledBackward, SampledForward, SampledReplacement, truncation
+from sfumato.accounting.profiles.sampled_groups import (
+    Drawn,
+    DrawnBackward,
+    DrawnExchange,
+    DrawnForward,
+    binomial,
+    gaussian_noise,
+    hypergeometric,
+    lines_for,
+)
 from sfumato.errors import UnsupportedEventError
 from sfumato.privacy.events import (
     ApproxEvent,
@@ -53,7 +69,7 @@ from sfumato.privacy.events import (
     TruncatedPoissonSampledEvent,
     ZCDPEvent,
 )
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
+from sfumato.privacy.neighbors import NeighboringRelation
 
 Compose: TypeAlias = Callable[[tuple[tuple[DominatingPair, int], ...]], DominatingPair]
 """The pair of several pairs, each so many times, one after the other."""
@@ -198,29 +214,70 @@ def _mixture(event: MixtureOfGaussiansEvent, neighbors: NeighborGroup, _compose:
 
 
 def _poisson(event: PoissonSampledEvent, neighbors: NeighborGroup, compose: Compose) -> DominatingPair:
-    """The unit is there with probability q; from the distributions of a bare Gaussian, or from profiles."""
-    if 0 < event.sampling_probability < LEAST:
+    """The unit is there with probability q; from the distributions of Gaussian noise, or from profiles."""
+    q, size = event.sampling_probability, neighbors.size
+    if 0 < q < LEAST:
         return _untested(_poisson(replace(event, sampling_probability=LEAST), neighbors, compose))
-    noise, size = _bare_noise(event.event), neighbors.size
-    if not neighbors.is_replacement:
-        if noise is not None and 1 < size <= _LARGEST_GROUP:
-            several = group_presence(noise, event.sampling_probability, size)
-            return DominatingPair(several, mirrored(several))
-        pair = _amplified(_inside(event.event, neighbors.present, compose), _any_of(event.sampling_probability, size))
-        return pair if size == 1 else _untested(pair)
-    if noise is not None and size == 1:
-        return symmetric(replacement(noise, event.sampling_probability))
-    present, swapped = (_inside(event.event, who, compose) for who in (neighbors.present, neighbors.swapped))
-    return symmetric(SampledReplacement(_any_of(event.sampling_probability, size), present.forward, swapped.forward))
+    noise = gaussian_noise(event.event)
+    if noise is not None and size <= _LARGEST_GROUP:
+        return _of_gaussian(noise, q, neighbors)
+    present = _inside(event.event, neighbors.present, compose)
+    if not neighbors.is_replacement and size == 1:
+        return _amplified(present, q)
+    if neighbors.is_replacement:
+        swapped = _inside(event.event, neighbors.swapped, compose)
+        known = symmetric(SampledReplacement(_any_of(q, size), present.forward, swapped.forward))
+    else:
+        known = _amplified(present, _any_of(q, size))
+    bounds = [known] if size == 1 else [known, _in_steps(_poisson(event, neighbors.single, compose), size)]
+    if 0 < q < 1 and size <= _LARGEST_GROUP:
+        drawn = _drawn(binomial(q, size), event.event, neighbors.present, compose)
+        bounds += _presences(drawn, event.event, is_exchange=neighbors.is_replacement)
+    return _least(bounds)
 
 
-def _bare_noise(event: Event) -> Fraction | None:
-    """The noise multiplier of an event that is one Gaussian, and nothing else."""
-    match flattened(event, NeighborGroup(ADD_OR_REMOVE_ONE)).counts:
-        case ((GaussianEvent(noise_multiplier=noise), 1),) if LEAST <= noise <= MOST:
-            return noise
-        case _:
-            return None
+def _of_gaussian(noise: Fraction, probability: Fraction, neighbors: NeighborGroup) -> DominatingPair:
+    if neighbors.is_replacement:
+        return symmetric(replacement(noise, binomial(probability, neighbors.size)))
+    if neighbors.size == 1:
+        return _amplified(symmetric(GaussianProfile(noise)), probability)
+    several = group_presence(noise, binomial(probability, neighbors.size))
+    return DominatingPair(several, mirrored(several))
+
+
+def _presences(drawn: Drawn, event: Event, *, is_exchange: bool) -> list[DominatingPair]:
+    """The bounds of a Poisson sample that holds so many of a group."""
+    lines = lines_for(event, drawn[0][2])
+    if is_exchange:
+        return [symmetric(DrawnExchange(drawn, line)) for line in lines]
+    return [DominatingPair(DrawnForward(drawn, line), DrawnBackward(drawn, line)) for line in lines]
+
+
+def _drawn(weights: tuple[Fraction, ...], event: Event, neighbors: NeighborGroup, compose: Compose) -> Drawn:
+    """The pairs of all numbers of units; where pairs are composed, a number shares that of the next power of two."""
+    is_composed = sum(count for _, count in flattened(event, neighbors)) > 1
+    sizes = {
+        count: min(1 << (count - 1).bit_length(), len(weights) - 1) if is_composed else count
+        for count in range(1, len(weights))
+    }
+    return tuple(
+        (
+            size,
+            sum((weights[count] for count in sizes if sizes[count] == size), start=Fraction(0)),
+            _inside(event, replace(neighbors, size=size), compose),
+        )
+        for size in sorted(set(sizes.values()))
+    )
+
+
+def _least(bounds: list[DominatingPair]) -> DominatingPair:
+    """The least of several bounds of both orders."""
+    if len(bounds) == 1:
+        return bounds[0]
+    forward = LeastProfile(tuple(bound.forward for bound in bounds))
+    if all(bound.is_symmetric for bound in bounds):
+        return symmetric(forward)
+    return DominatingPair(forward, LeastProfile(tuple(bound.backward for bound in bounds)))
 
 
 def _any_of(probability: Fraction, size: int) -> Fraction:
@@ -238,9 +295,24 @@ def _without_replacement(
     event: SampledWithoutReplacementEvent, neighbors: NeighborGroup, compose: Compose
 ) -> DominatingPair:
     """The unit takes another's place with probability γ; who replaces it takes the same place."""
-    probability = min(max(neighbors.size * event.sampling_probability, LEAST), Fraction(1))
-    pair = _untested(_amplified(_inside(event.event, neighbors.replaced, compose), probability))
-    return symmetric(pair.forward) if neighbors.is_replacement else pair
+    size, is_exchange = neighbors.size, neighbors.is_replacement
+    probability = min(max(size * event.sampling_probability, LEAST), Fraction(1))
+    bounds = [_untested(_amplified(_inside(event.event, neighbors.replaced, compose), probability))]
+    others = event.source_size - size
+    if size > 1 and others >= event.sample_size:
+        source = event.source_size if is_exchange else others + 1
+        bounds.append(
+            _in_steps(_without_replacement(replace(event, source_size=source), neighbors.single, compose), size)
+        )
+    if 1 < size <= _LARGEST_GROUP and others >= event.sample_size and event.sampling_probability >= LEAST:
+        drawn = _drawn(
+            hypergeometric(event.source_size, event.sample_size, size), event.event, neighbors.replaced, compose
+        )
+        for line in lines_for(event.event, drawn[0][2]):
+            forward = DrawnForward(drawn, line, is_exchange=is_exchange)
+            bounds.append(symmetric(forward) if is_exchange else DominatingPair(forward, DrawnBackward(drawn, line)))
+    pair = _least(bounds)
+    return symmetric(pair.forward) if is_exchange else pair
 
 
 def _truncated(event: TruncatedPoissonSampledEvent, neighbors: NeighborGroup, compose: Compose) -> DominatingPair:

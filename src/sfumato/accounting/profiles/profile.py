@@ -60,6 +60,10 @@ class DominatingPair:
         """Whether both orders have the same profile."""
         return self.forward == self.backward
 
+    def reversed(self) -> "DominatingPair":
+        """The same pair from the database without the unit."""
+        return DominatingPair(self.backward, self.forward)
+
 
 def symmetric(profile: Profile) -> DominatingPair:
     """The pair with one profile for both orders."""
