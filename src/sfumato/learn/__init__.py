@@ -7,6 +7,7 @@ from sfumato.learn.attacks.auditor import audit
 from sfumato.learn.attacks.report import ModelAudit, ModelFinding
 from sfumato.learn.bayes.categorical import CategoricalNB
 from sfumato.learn.bayes.gaussian import GaussianNB
+from sfumato.learn.bayes.posterior import PosteriorNB
 from sfumato.learn.boosting.explainable import ExplainableBoosting
 from sfumato.learn.boosting.gradient import GradientBoostingClassifier, GradientBoostingRegressor
 from sfumato.learn.choosing.choice import PrivateChoice
@@ -37,6 +38,7 @@ __all__ = [
     "LogisticRegression",
     "ModelAudit",
     "ModelFinding",
+    "PosteriorNB",
     "PrivateChoice",
     "RandomForestClassifier",
     "Ridge",
