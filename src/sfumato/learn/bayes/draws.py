@@ -30,7 +30,7 @@ Whole: TypeAlias = npt.NDArray[np.int64]
 class PosteriorDraws:
     """A fit that releases one draw of each parameter of naive Bayes; it is the `PrivateFit` of a session.
 
-    A parameter is the chance θ that a value occurs where no earlier one does. Its posterior is that of `coin`, the
+    A parameter is the probability θ that a value occurs where no earlier one does. Its posterior is that of `coin`, the
     likelihood raised to a power. A row is one observation of each parameter up to that of its value.
 
     **Guarantee**: ε-differential privacy where at most `moved_rows` rows enter or leave between neighboring databases.
@@ -117,7 +117,7 @@ def _each_value(values: npt.NDArray[Any], size: int) -> Iterator[Whole]:
 
 
 def probabilities_of(parameters: Matrix) -> Matrix:
-    """The probability of each value on the last axis, from its chance where no earlier one occurs.
+    """The probability of each value on the last axis, from its probability where no earlier one occurs.
 
     Example:
         >>> probabilities_of(np.array([0.5, 0.25])).tolist()

@@ -20,7 +20,7 @@ class PosteriorNB(CategoricalNB):
 
         P(y | x) ∝ P(y) · Π_j P(x_j | y),   P(x_j = v | y) = θ_jyv · Π_{u < v} (1 − θ_jyu)
 
-    θ is the chance of a value where no earlier one occurs; the last value has none. Each θ is one draw from its
+    θ is the probability of a value where no earlier one occurs; the last value has none. Each θ is one draw from its
     posterior, with the likelihood raised to a power: as much as ε allows [DNMR14]. A tenth of the budget is for the
     classes, and columns have equal parts of the rest. Within them all θ have equal parts, but those of different
     classes share one. The columns are those of `CategoricalNB`.
