@@ -97,4 +97,20 @@ MUTANTS = (
             "tests/accounting/profiles/test_of_event.py::test_gaussian_answers_about_one_sample_cost_as_much_as_one_with_less_noise",
         ),
     ),
+    Mutant(
+        name="of a partition one part is paid for",
+        edits=(("ledger/core/prices.py", "touched = min(touched_parts(most, relation), len(events))", "touched = 1"),),
+        tests=("tests/ledger/core/test_prices.py",),
+    ),
+    Mutant(
+        name="repeated Gaussian answers are paid for once",
+        edits=(
+            (
+                "ledger/core/prices.py",
+                "yield from ((part, count * times) for part, count in",
+                "yield from ((part, count) for part, count in",
+            ),
+        ),
+        tests=("tests/ledger/core/test_prices.py",),
+    ),
 )

@@ -10,9 +10,10 @@ from tests.ledger.stories import amounts
 
 from sfumato.accounting.adaptive.amounts import Amounts
 from sfumato.accounting.adaptive.divergence_filters import RDPFilter, ZCDPFilter
-from sfumato.accounting.composition.basic import BasicAccountant
+from sfumato.accounting.composition.basic import BasicAccountant, event_epsilon
 from sfumato.accounting.composition.joint_gaussian import joint_stddevs
 from sfumato.accounting.gaussian.zcdp import ZCDPAccountant
+from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.ledger.core.prices import (
     MEASURE_DIGITS,
@@ -32,12 +33,15 @@ from sfumato.privacy.events import (
     ComposedEvent,
     DiscreteGaussianEvent,
     DiscreteLaplaceEvent,
+    Event,
     GaussianEvent,
     GroupEvent,
     LaplaceEvent,
     NonPrivateEvent,
+    PartitionEvent,
     PoissonSampledEvent,
     PureEvent,
+    SelfComposedEvent,
     ZCDPEvent,
 )
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, PureDP
@@ -294,3 +298,53 @@ def test_a_charge_covers_the_price_of_its_event():
 def test_what_has_no_price_is_not_covered(event):
     with pytest.raises(ParameterError, match="charge"):
         require_price(event, PureDP(10**9), ADD_OR_REMOVE_ONE)
+
+
+ANSWER = DiscreteGaussianEvent(Fraction(40), Fraction(2), 1)
+WIDER = DiscreteGaussianEvent(Fraction(60), Fraction(2), 1)
+
+
+def gaussian_price(*events: Event, relation: NeighboringRelation = ADD_OR_REMOVE_ONE) -> Fraction | float:
+    return price_of(ComposedEvent(events), delta=DELTA, neighboring_relation=relation)
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+def test_gaussian_answers_cost_the_same_however_they_are_written_down(relation):
+    one_by_one = gaussian_price(*[ANSWER] * 8, relation=relation)
+    nested = ComposedEvent((SelfComposedEvent(ComposedEvent((ANSWER, SelfComposedEvent(ANSWER, 3))), 2),))
+    for event in (SelfComposedEvent(ANSWER, 8), nested):
+        assert price_of(event, delta=DELTA, neighboring_relation=relation) == one_by_one
+    assert one_by_one < event_epsilon(SelfComposedEvent(ANSWER, 8), delta=DELTA, neighboring_relation=relation) / 2
+
+
+@pytest.mark.parametrize(("relation", "touched"), [(ADD_OR_REMOVE_ONE, 2), (NeighboringRelation.REPLACE_ONE, 4)])
+def test_equal_gaussian_parts_are_composed_as_often_as_a_unit_touches_them(relation, touched):
+    part = ComposedEvent((ANSWER, ANSWER))
+    parts = PartitionEvent((part,) * 9, 2)
+    found = price_of(parts, delta=DELTA, neighboring_relation=relation)
+    assert found == gaussian_price(*[ANSWER] * 2 * touched, relation=relation)
+    with_another = gaussian_price(parts, WIDER, relation=relation)
+    assert with_another == gaussian_price(*[ANSWER] * 2 * touched, WIDER, relation=relation)
+    few = PartitionEvent((part,), 2)
+    assert price_of(few, delta=DELTA, neighboring_relation=relation) == gaussian_price(part, relation=relation)
+
+
+def test_a_partition_costs_its_costliest_parts():
+    small, large = (ComposedEvent((event,) * 5) for event in (WIDER, ANSWER))
+    alone = PartitionEvent((small, large, small), 1)
+    assert price_of(alone, delta=DELTA, neighboring_relation=ADD_OR_REMOVE_ONE) == gaussian_price(large)
+    two = price_of(PartitionEvent((small, large, small), 2), delta=DELTA, neighboring_relation=ADD_OR_REMOVE_ONE)
+    half = [price_of(part, delta=DELTA / 2, neighboring_relation=ADD_OR_REMOVE_ONE) for part in (small, large)]
+    assert gaussian_price(small, large) <= two <= sum(half)
+    pure = PartitionEvent((PureEvent("0.1"), PureEvent("0.2"), PureEvent("0.3")), 2)
+    assert price_of(pure, delta=Fraction(0), neighboring_relation=ADD_OR_REMOVE_ONE) == Fraction(1, 2)
+    assert price_of(PartitionEvent((), 1), delta=DELTA, neighboring_relation=ADD_OR_REMOVE_ONE) == 0
+
+
+def test_a_partition_costs_at_least_what_its_worst_part_certainly_does():
+    """Against the lower ends of another accountant."""
+    for relation, most in ((ADD_OR_REMOVE_ONE, 1), (NeighboringRelation.REPLACE_ONE, 1)):
+        part = SelfComposedEvent(DiscreteGaussianEvent(Fraction(4), 1, 1), 3)
+        event = PartitionEvent((part, part, part), most)
+        certain = PLDAccountant(neighboring_relation=relation).compose(event).interval(DELTA).lower
+        assert 0 < certain <= price_of(event, delta=DELTA, neighboring_relation=relation)

@@ -7,9 +7,11 @@ Costs are decimals on a fixed grid, so that what is spent stays a short number f
 fractions of a tiny ε would make an account too long to read.
 """
 
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache, partial
+from heapq import nlargest
 from math import ceil, floor, inf
 from typing import Final, assert_never
 
@@ -18,6 +20,7 @@ from sfumato.accounting.adaptive.divergence_filters import RDPFilter, ZCDPFilter
 from sfumato.accounting.adaptive.event_prices import order_name
 from sfumato.accounting.composition.basic import event_epsilon
 from sfumato.accounting.composition.joint_gaussian import accountant_of
+from sfumato.accounting.core.conversions import touched_parts
 from sfumato.accounting.gaussian.zcdp import ZCDPAccountant
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.ledger.core.entry import Charge
@@ -28,6 +31,8 @@ from sfumato.privacy.events import (
     DiscreteGaussianEvent,
     Event,
     GroupEvent,
+    PartitionEvent,
+    SelfComposedEvent,
     ZCDPEvent,
 )
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, NoGuarantee, PureDP, guarantee
@@ -73,7 +78,8 @@ def price_of(event: Event, *, delta: Fraction, neighboring_relation: Neighboring
 
     Of a composition with Gaussian answers, the others are added up with the δ that they state, and the Gaussian ones
     composed exactly at what is left of δ: they were calibrated together, and several cost far less than one by one. One
-    alone has the lesser of that cost and of its own. What is only known to be ρ-zCDP, as a counter of many steps
+    alone has the lesser of that cost and of its own. Of a partition, as many parts count as one unit touches; equal
+    Gaussian parts are composed with all others. What is only known to be ρ-zCDP, as a counter of many steps
     may be, is composed in ρ with all else, and converted at δ.
 
     **Guarantee**: an upper bound: the parts are composed by basic composition, each priced from above. Proof:
@@ -98,18 +104,63 @@ def price_of(event: Event, *, delta: Fraction, neighboring_relation: Neighboring
     parts = event.events if isinstance(event, ComposedEvent) else (event,)
     if any(map(_is_concentrated, parts)):
         return ZCDPAccountant(neighboring_relation=neighboring_relation).compose(event).epsilon(delta)
-    gaussian = tuple(part for part in parts if isinstance(part, DiscreteGaussianEvent))
-    alone = basic(event, delta=delta) if len(gaussian) <= 1 else inf
+    if isinstance(event, PartitionEvent):
+        return min(basic(event, delta=delta), _partition_price(event, delta, neighboring_relation))
+    unrolled = tuple(_unrolled(event, neighboring_relation))
+    gaussian = tuple((part, count) for part, count in unrolled if isinstance(part, DiscreteGaussianEvent))
+    alone = basic(event, delta=delta) if sum(count for _, count in gaussian) <= 1 else inf
     if not gaussian:
         return alone
-    others = [part for part in parts if not isinstance(part, DiscreteGaussianEvent)]
-    stated = sum((part.delta for part in others if isinstance(part, ApproxEvent)), start=Fraction(0))
+    others = tuple((part, count) for part, count in unrolled if not isinstance(part, DiscreteGaussianEvent))
+    stated = sum((part.delta * count for part, count in others if isinstance(part, ApproxEvent)), start=Fraction(0))
     if stated > delta:
         return inf
-    fixed = basic(ComposedEvent(tuple(others)), delta=stated)
-    noise = ComposedEvent(gaussian)
+    fixed = basic(_composed(others), delta=stated)
+    noise = _composed(gaussian)
     accountant = accountant_of(noise, neighboring_relation=neighboring_relation)
     return min(alone, fixed + accountant.compose(noise).epsilon(delta - stated))
+
+
+def _unrolled(event: Event, relation: NeighboringRelation) -> Iterator[tuple[Event, int]]:
+    """The parts of a composition and how often each was released; of equal Gaussian parts as many as are touched."""
+    match event:
+        case ComposedEvent(events):
+            for part in events:
+                yield from _unrolled(part, relation)
+        case SelfComposedEvent(inner, times):
+            yield from ((part, count * times) for part, count in _unrolled(inner, relation))
+        case PartitionEvent(events, most) if len(set(events)) == 1 and _is_gaussian(events[0]):
+            touched = min(touched_parts(most, relation), len(events))
+            yield from ((part, count * touched) for part, count in _unrolled(events[0], relation))
+        case _:
+            yield event, 1
+
+
+def _partition_price(event: PartitionEvent, delta: Fraction, relation: NeighboringRelation) -> Fraction | float:
+    """The touched parts, composed if all parts are the same, else the costliest of them at equal shares of δ."""
+    if not event.events:
+        return Fraction(0)
+    touched = min(touched_parts(event.max_parts_per_unit, relation), len(event.events))
+    if len(set(event.events)) == 1:
+        same = SelfComposedEvent(event.events[0], touched)
+        return price_of(same, delta=delta, neighboring_relation=relation)
+    prices = {part: price_of(part, delta=delta / touched, neighboring_relation=relation) for part in set(event.events)}
+    return sum(nlargest(touched, (prices[part] for part in event.events)), start=Fraction(0))
+
+
+def _is_gaussian(event: Event) -> bool:
+    """Whether nothing was released but discrete Gaussian noise."""
+    match event:
+        case ComposedEvent(events):
+            return all(map(_is_gaussian, events))
+        case SelfComposedEvent(inner):
+            return _is_gaussian(inner)
+        case _:
+            return isinstance(event, DiscreteGaussianEvent)
+
+
+def _composed(parts: Iterable[tuple[Event, int]]) -> ComposedEvent:
+    return ComposedEvent(tuple(part if count == 1 else SelfComposedEvent(part, count) for part, count in parts))
 
 
 @lru_cache(maxsize=4096)
