@@ -113,4 +113,20 @@ MUTANTS = (
         ),
         tests=("tests/ledger/core/test_prices.py",),
     ),
+    Mutant(
+        name="participations may be nearer than they are said to be apart",
+        edits=(
+            (
+                "accounting/core/matrix_events.py",
+                "before[max(place + 1 - apart, 0)] + value",
+                "before[max(place + 1 - apart - 1, 0)] + value",
+            ),
+        ),
+        tests=("tests/accounting/core/test_matrix_events.py",),
+    ),
+    Mutant(
+        name="columns that share rows are added up by their squares",
+        edits=(("accounting/core/matrix_events.py", "list(np.diag(products) + rest)", "list(np.diag(products))"),),
+        tests=("tests/accounting/core/test_matrix_events.py",),
+    ),
 )

@@ -1,5 +1,5 @@
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
@@ -99,3 +99,51 @@ def test_an_unknown_relation_is_refused():
     ):
         with pytest.raises(ParameterError, match="neighboring_relation"):
             make("swap")
+
+
+SIGNED = [[3, 1, 0, -2, 1, 2], [-4, 2, 1, 1, 0, -1], [0, 2, "0.5", 3, -1, 1]]
+
+
+def separated(steps: int, most: int, apart: int) -> list[tuple[int, ...]]:
+    sets = [chosen for count in range(1, most + 1) for chosen in combinations(range(steps), count)]
+    return [chosen for chosen in sets if all(b - a >= apart for a, b in pairwise(chosen))]
+
+
+def limit_of(encoder, **at) -> float:
+    return 1 / float(matrix_event(encoder, 1, **at).noise_multiplier)
+
+
+@pytest.mark.parametrize("relation", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
+@pytest.mark.parametrize(("most", "apart"), [(2, 1), (2, 2), (3, 2), (6, 3), (2, 5), (4, 1)])
+def test_no_separated_participations_move_more_than_the_bound(most, apart, relation):
+    """Every set of rows with every sign; of a replaced unit two such sets, where a row of both moves once."""
+    limit = limit_of(SIGNED, participations=most, min_separation=apart, neighboring_relation=relation)
+    matrix, sets = np.array(SIGNED, dtype=float), separated(6, most, apart)
+    if relation is REPLACE_ONE:
+        sets = sorted({tuple(sorted({*one, *other})) for one, other in product(sets, repeat=2)})
+    moves = [np.array(list(product((-1, 1), repeat=len(chosen)))) @ matrix[:, list(chosen)].T for chosen in sets]
+    largest = max(float(np.linalg.norm(move, axis=1).max()) for move in moves)
+    assert largest <= limit * (1 + 1e-12)
+    assert limit <= (2 if relation is REPLACE_ONE else 1.06) * largest
+
+
+def test_columns_that_share_no_row_add_up_by_their_squares():
+    """A band of two: participations two steps apart share no row, and those of neighbors would."""
+    band = np.eye(12, dtype=int) + np.eye(12, k=-1, dtype=int)
+    assert limit_of(band.tolist(), participations=4, min_separation=2) == pytest.approx(np.sqrt(8), rel=1e-9)
+    assert limit_of(band.tolist(), participations=4) == pytest.approx(4, rel=1e-9)
+
+
+def test_more_participations_than_fit_cost_no_more():
+    once = limit_of(SIGNED, participations=1)
+    assert limit_of(SIGNED, participations=9, min_separation=6) == once
+    assert limit_of(SIGNED, participations=9, min_separation=5) > once
+    with pytest.raises(ParameterError, match="min_separation"):
+        matrix_event(SIGNED, 1, participations=1, min_separation=0)
+
+
+def test_norms_alone_are_added_up_where_there_are_too_many_steps(monkeypatch):
+    monkeypatch.setattr("sfumato.accounting.core.matrix_events._LARGEST_GRAM", 5)
+    norms = np.linalg.norm(np.array(SIGNED, dtype=float), axis=0)
+    largest = max(norms[list(chosen)].sum() for chosen in separated(6, 3, 2))
+    assert limit_of(SIGNED, participations=3, min_separation=2) == pytest.approx(largest)

@@ -210,11 +210,12 @@ def test_a_group_in_a_sample_costs_no_more_than_by_the_plain_rule(inside, relati
 @pytest.mark.parametrize("relation", NeighboringRelation)
 def test_gaussian_answers_about_one_sample_cost_as_much_as_one_with_less_noise(relation):
     one = PoissonSampledEvent(TENTH, GaussianEvent(3))
-    nine = PoissonSampledEvent(TENTH, ComposedEvent((GaussianEvent(9), SelfComposedEvent(GaussianEvent(9), 8))))
+    nested = SelfComposedEvent(GaussianEvent(10), 4)
+    several = PoissonSampledEvent(TENTH, ComposedEvent((nested, GaussianEvent(Fraction(15, 4)))))
     for size in (1, 4):
         found, truth = (
             dominating_pair(single_of(GroupEvent(event, size), relation), relation, only_single).forward
-            for event in (nine, one)
+            for event in (several, one)
         )
         assert found == truth
 
