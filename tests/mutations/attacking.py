@@ -98,6 +98,25 @@ MUTANTS = (
         tests=(_STANDS,),
     ),
     Mutant(
+        name="audited gradients have half their noise",
+        edits=(
+            (
+                "learn/linear/descent.py",
+                "np.asarray(self.gradient.release(gradients.exact(weights).reshape(-1)), dtype=np.float64)",
+                (
+                    "(gradients.exact(weights).reshape(-1) + np.asarray(self.gradient.release("
+                    "gradients.exact(weights).reshape(-1)), dtype=np.float64)) / 2"
+                ),
+            ),
+        ),
+        tests=(_STANDS,),
+    ),
+    Mutant(
+        name="a choice among models that protect a replaced row is attacked by rows that are left out",
+        edits=((_AUDITOR, "if isinstance(part, list | tuple):", "if isinstance(part, tuple):"),),
+        tests=(f"{_OF_AUDITS}::test_every_classifier_is_attacked_by_what_it_claims",),
+    ),
+    Mutant(
         name="audited gradients have no noise",
         edits=(
             (

@@ -4,15 +4,28 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression as Unprotected
 from sklearn.linear_model import Perceptron
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from tests.sizes import FULL_SIZE
 
 import sfumato as sf
 from sfumato.audit.core.findings import Verdict
 from sfumato.errors import ParameterError
-from sfumato.learn import CategoricalNB, GaussianNB, LogisticRegression, RandomForestClassifier, audit
+from sfumato.learn import (
+    CategoricalNB,
+    ConformalClassifier,
+    GaussianNB,
+    GradientBoostingClassifier,
+    LinearSVC,
+    LogisticRegression,
+    PrivateChoice,
+    RandomForestClassifier,
+    StandardScaler,
+    audit,
+)
 from sfumato.learn.attacks import auditor
 from sfumato.learn.linear.descent import Gradients
 from sfumato.mechanisms.additive.gaussian import GaussianNoise
@@ -76,7 +89,7 @@ def test_attacks_on_private_models_stay_below_what_epsilon_allows(epsilon):
     assert found.fits == 2 + 8 + 2
 
 
-AUDITS, AT, MOST = (100, 0.2, 43) if FULL_SIZE else (8, 0.01, 3)
+AUDITS, AT, MOST = (100, 0.2, 43) if FULL_SIZE else (5, 0.003, 2)
 """More than so many audits of a true claim are refuted less than once in 10^6."""
 
 
@@ -87,19 +100,22 @@ def test_the_worst_model_of_its_epsilon_is_refuted_no_more_often_than_said(relat
     arguments = {"attacks": ["loss"], "significance": AT}
     audits = [audit(model, NAMES, CLASSES, claim=sf.PureDP(1), **arguments) for _ in range(AUDITS)]
     assert sum(one.is_refuted for one in audits) <= MOST
-    assert audit(model, NAMES, CLASSES, claim=sf.PureDP("0.2"), attacks=["loss"], runs=6, significance=LEVEL).is_refuted
+    assert audit(
+        model, NAMES, CLASSES, claim=sf.PureDP("0.2"), attacks=["loss"], runs=12, significance=LEVEL
+    ).is_refuted
+
+
+SEVERAL = {"attacks": ["loss", "canaries"], "canaries": (NAMES[:50], CLASSES[:50]), "runs": 3}
+ALONE = {"attacks": ["canaries"], "canaries": (NAMES[:1], CLASSES[:1]), "runs": 60}
 
 
 @pytest.mark.statistical
-def test_several_models_and_attacks_share_the_level():
-    """Three models, two attacks, and many canaries; or one canary in each of many models."""
-    arguments = {"claim": sf.PureDP(1), "significance": AT}
-    several = {"attacks": ["loss", "canaries"], "canaries": (NAMES[:50], CLASSES[:50]), "runs": 3} | arguments
-    alone = {"attacks": ["canaries"], "canaries": (NAMES[:1], CLASSES[:1]), "runs": 60} | arguments
-    for changes in (several, alone):
-        audits = [audit(Tossing(), NAMES[100:], CLASSES[100:], **changes) for _ in range(AUDITS)]
-        assert sum(one.is_refuted for one in audits) <= MOST
-    assert {one.significance for one in audit(Tossing(), NAMES, CLASSES, **several).findings} == {AT / 2}
+@pytest.mark.parametrize("changes", [SEVERAL, ALONE], ids=["many canaries", "one canary"])
+def test_several_models_and_attacks_share_the_level(changes):
+    arguments = {"claim": sf.PureDP(1), "significance": AT} | changes
+    audits = [audit(Tossing(), NAMES[100:], CLASSES[100:], **arguments) for _ in range(AUDITS)]
+    assert sum(one.is_refuted for one in audits) <= MOST
+    assert {one.significance for one in audits[0].findings} == {AT / len(arguments["attacks"])}
 
 
 def test_one_run_that_gives_all_away_may_be_the_one_that_delta_allows():
@@ -108,7 +124,7 @@ def test_one_run_that_gives_all_away_may_be_the_one_that_delta_allows():
     found = audit(Tossing(epsilon=50), NAMES[:40], CLASSES[:40], significance=AT, **arguments)
     assert not found.is_refuted
     assert found["canaries"].report.assumes_independence[0].epsilon_lower_bound > 1
-    alone = arguments | {"canaries": (NAMES[50:51], CLASSES[50:51]), "runs": 200}
+    alone = arguments | {"canaries": (NAMES[50:51], CLASSES[50:51]), "runs": 120}
     assert audit(Tossing(epsilon=50), NAMES[:40], CLASSES[:40], significance=AT, **alone).is_refuted
 
 
@@ -116,20 +132,20 @@ VALUES = np.arange(100.0).reshape(-1, 1)
 DIRECTIONS = 64
 
 
-def tallies(**changes):
+def tallies():
     """One canary for each value of a column; the class of canaries has its own tallies."""
     model = CategoricalNB(epsilon=2, bounds=(0, 99), classes=[0, 1])
-    arguments = {
-        "canaries": (VALUES, np.ones(100, int)), "score": lambda model, *_: model.feature_log_prob_[0][1], "runs": 10,
-    } | changes  # fmt: skip
-    rows = np.repeat(VALUES, 10, axis=0)
-    return audit(model, rows, np.arange(1000) % 2, attacks=["canaries"], significance=LEVEL, **arguments)
+    return audit(
+        model, np.repeat(VALUES, 10, axis=0), np.arange(1000) % 2, attacks=["canaries"],
+        canaries=(VALUES, np.ones(100, int)), score=lambda model, *_: model.feature_log_prob_[0][1], runs=12,
+        significance=LEVEL,
+    )  # fmt: skip
 
 
-def descent(epsilon=2, runs=15):
+def descent(runs=50):
     """Each canary has a direction of its own, and its gradient lies beyond the clip."""
     model = LogisticRegression(
-        epsilon=epsilon, delta="1e-10", norm=1, classes=[0, 1], method="descent", steps=1, clip="0.05",
+        epsilon=3, delta="1e-10", norm=1, classes=[0, 1], method="descent", steps=1, clip="0.05",
         fit_intercept=False,
     )  # fmt: skip
     return audit(
@@ -144,7 +160,7 @@ def counts():
     model = CategoricalNB(epsilon="0.2", bounds=(0, 3), classes=[0, 1])
     return audit(
         model, VALUES[:32] % 4, np.arange(32) % 2, attacks=["canaries"], canaries=([[3.0]], [1]),
-        score=lambda model, *_: [model.class_prior_[1]], runs=70, significance=LEVEL,
+        score=lambda model, *_: [model.class_prior_[1]], runs=100, significance=LEVEL,
     )  # fmt: skip
 
 
@@ -193,7 +209,7 @@ def test_too_little_noise_is_refuted(monkeypatch, design, noise, factor):
 @pytest.mark.statistical
 def test_half_of_gaussian_noise_is_seen_by_who_knows_that_it_is_gaussian(monkeypatch):
     monkeypatch.setattr(GaussianNoise, "release", shrunk(GaussianNoise.release, 0.5))
-    found = descent(epsilon=3, runs=25)
+    found = descent()
     assert found["canaries"].report.verdict_assuming(gaussian=True) is Verdict.PRIVACY_VIOLATION
     assert not found.is_refuted
 
@@ -201,7 +217,7 @@ def test_half_of_gaussian_noise_is_seen_by_who_knows_that_it_is_gaussian(monkeyp
 @pytest.mark.statistical
 def test_gradients_that_are_not_clipped_are_refuted(monkeypatch):
     monkeypatch.setattr(Gradients, "_clipped", lambda _, residuals, __: residuals)
-    assert descent().is_refuted
+    assert descent(runs=15).is_refuted
 
 
 def test_attacks_are_all_that_can_be_made():
@@ -222,6 +238,32 @@ def test_inversion_says_how_often_it_is_right_for_rows_seen_and_for_others():
     assert "100.0%" in seen
     assert "100.0%" in others  # what the population tells is the same for both
     assert found["inversion"].advantage < 0.3
+
+
+NAMED = {"bounds": (-3, 3), "classes": ["a", "b", "c"]}
+CANDIDATES = [LogisticRegression(epsilon=1, neighboring_relation="replace_one", **NAMED)] * 2
+
+
+@pytest.mark.parametrize(
+    ("model", "claim", "coins"),
+    [
+        (LinearSVC(epsilon=1, delta="1e-6", steps=2, **NAMED), sf.ApproxDP(1, "1e-6"), 100),
+        (RandomForestClassifier(epsilon=1, n_estimators=2, max_depth=2, **NAMED), sf.ApproxDP(1, 0), 100),
+        (GradientBoostingClassifier(epsilon=1, delta="1e-6", rounds=2, **NAMED), sf.ApproxDP(1, "1e-6"), 100),
+        (PrivateChoice(CANDIDATES, epsilon=1), sf.ApproxDP(3, 0), 50),
+        (ConformalClassifier(GaussianNB(epsilon=2, **NAMED)), sf.ApproxDP(2, 0), 100),
+        (make_pipeline(StandardScaler(epsilon=1, bounds=(-3, 3)), Unprotected()), None, 100),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_every_classifier_is_attacked_by_what_it_claims(model, claim, coins):
+    labels = np.array(["a", "b", "c"])[np.arange(100) % 3]
+    found = audit(model, NOISE_ROWS, labels, attacks=["loss"], significance=LEVEL)
+    assert found.claim == claim
+    assert len(found["loss"].roc.scores) == coins
+    assert not found.is_refuted
+    with pytest.raises(NotFittedError):
+        model.predict(NOISE_ROWS)
 
 
 def test_a_model_without_probabilities_is_attacked_by_its_margins():

@@ -1,5 +1,7 @@
 """Coins choose as stated, models see what was chosen and nothing else, and confidences are those of true classes."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
@@ -95,7 +97,12 @@ def test_without_probabilities_confidence_is_a_margin(classes):
         assert confidences(model, rows)[row] == pytest.approx(score[label] - np.delete(score, label).max())
 
 
-def test_a_model_must_say_how_sure_it_is():
+def test_of_a_model_that_only_predicts_it_counts_whether_it_is_right():
+    model = SimpleNamespace(predict=lambda features: np.where(features[:, 0] > 0.5, "b", "a"))
+    assert confidences(model, ROWS).tolist() == [1, -1, 1, 1]
+
+
+def test_a_model_must_say_something():
     with pytest.raises(ParameterError, match="predict_proba"):
         confidences(object(), ROWS)
 

@@ -3,7 +3,7 @@
 Proof: proofs/learn/attacks/auditor.md.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeAlias
@@ -71,8 +71,8 @@ def audit(
     public or made-up rows.
 
     Args:
-        estimator: A classifier of this package or of scikit-learn, with `predict_proba` or `decision_function`. It is
-            copied for each fit, and not changed.
+        estimator: A classifier of this package or of scikit-learn. What tells how sure it is are `predict_proba`, or
+            else `decision_function`, or else whether `predict` is right. It is copied for each fit, and not changed.
         X: Rows of numbers, at least 32, or 64 if coins choose between two. Each is a unit.
         y: The class of each row.
         attacks: Which attacks; None takes all, inversion only where `sensitive` is stated.
@@ -80,8 +80,8 @@ def audit(
         canaries: Rows and classes of canaries. None takes the rows with a wrong class each.
         score: What tells canaries that were seen; None takes how sure the model is of their class.
         claim: The claimed guarantee for one row; None takes what a fitted model states as `guarantee_`, if it does.
-        neighboring_relation: None takes that of the estimator, or else ``"add_or_remove_one"``. With ``"replace_one"``
-            one coin chooses one of two rows beside each other, of canaries as well.
+        neighboring_relation: None takes that of the estimator or of those within it, or else ``"add_or_remove_one"``.
+            With ``"replace_one"`` one coin chooses one of two rows beside each other, of canaries as well.
         runs: How many models are attacked. With one canary it takes many.
         shadows: How many shadow models there are, an even number from 4. From 128 each row has spreads of its own.
         significance: The probability that a true claim is called false, of all attacks together.
@@ -263,8 +263,20 @@ def _names(attacks: Sequence[AttackName] | None, sensitive: int | None) -> tuple
 
 
 def _relation(estimator: Any, stated: str | None) -> NeighboringRelation:
-    own = getattr(estimator, "neighboring_relation", None) if stated is None else stated
-    return ADD_OR_REMOVE_ONE if own is None else as_relation(own)
+    """What the claim is about: as stated, or as an estimator says, or one of those within."""
+    found = set(_relations(estimator)) if stated is None else {as_relation(stated)}
+    return REPLACE_ONE if REPLACE_ONE in found else ADD_OR_REMOVE_ONE
+
+
+def _relations(part: Any) -> Iterator[NeighboringRelation]:
+    """The relations that an estimator states, and those within it, also in lists."""
+    if isinstance(part, list | tuple):
+        for one in part:
+            yield from _relations(one)
+    elif hasattr(part, "get_params") and not isinstance(part, type):
+        if hasattr(part, "neighboring_relation"):
+            yield as_relation(part.neighboring_relation)
+        yield from _relations(list(part.get_params(deep=False).values()))
 
 
 def _rows(features: Any, labels: Any, *, is_paired: bool) -> LabeledRows:

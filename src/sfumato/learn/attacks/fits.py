@@ -134,10 +134,10 @@ def fitted(
 
 
 def confidences(model: Any, rows: LabeledRows) -> Floats:
-    """How sure a model is of the true class of each row: ln(p/(1 − p)), or the margin of its score.
+    """How sure a model is of the true class of each row: ln(p/(1 − p)), or the margin of its score, or ±1 of a label.
 
     Raises:
-        ParameterError: The model has neither `predict_proba` nor `decision_function`.
+        ParameterError: The model has neither `predict_proba` nor `decision_function` nor `predict`.
 
     Example:
         >>> from sklearn.naive_bayes import GaussianNB
@@ -148,7 +148,9 @@ def confidences(model: Any, rows: LabeledRows) -> Floats:
     if hasattr(model, "predict_proba"):
         return logits(probabilities(model, rows))
     if not hasattr(model, "decision_function"):
-        raise ParameterError("estimator", type(model), "must have predict_proba, or decision_function")
+        if not hasattr(model, "predict"):
+            raise ParameterError("estimator", type(model), "must have predict_proba, decision_function or predict")
+        return np.where(model.predict(rows.features) == rows.labels, 1.0, -1.0)
     scores = floats(model.decision_function(rows.features), "decision_function")
     if scores.ndim < _MATRIX:
         scores = np.stack([-scores, scores], axis=1) / 2
