@@ -63,9 +63,9 @@ MUTANTS = (
         name="tallies of a model have half their noise",
         edits=(
             (
-                "learn/bayes/tallies.py",
-                "moved_rows=self.moved_rows, epsilon=self.charge.epsilon",
-                "moved_rows=self.moved_rows, epsilon=2 * self.charge.epsilon",
+                "learn/core/parts.py",
+                "return tuple(_laplace(part, charge.epsilon) for part in parts)",
+                "return tuple(_laplace(part, 2 * charge.epsilon) for part in parts)",
             ),
         ),
         tests=(_STANDS,),
