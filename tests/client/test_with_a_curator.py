@@ -1,8 +1,12 @@
 """The client asks the server itself: gateway, worker and child, over a socket, with the keys that the demo prints."""
 
 import asyncio
+import re
+from contextlib import redirect_stdout
+from io import StringIO
 
 import pytest
+from tests.meta.repository import ROOT
 from tests.server.demonstrated import demo
 
 import sfumato as sf
@@ -95,3 +99,25 @@ def test_many_wait_at_once():
             return await asyncio.gather(*(one.release(epsilon="0.1") for one in asked))
 
     assert len(asyncio.run(ask())) == 10
+
+
+# The page on models
+
+PAGE = (ROOT / "docs" / "how-to" / "models.md").read_text("utf-8")
+BLOCK = re.compile(r"^```python\n(.*?)^```\n\n```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.docs
+def test_a_model_is_fitted_from_sql_in_a_session_and_on_a_server(monkeypatch):
+    monkeypatch.setenv("URL", demo().url)
+    monkeypatch.setenv("ANN", demo().keys["ann"])
+    blocks, names = BLOCK.findall(PAGE), {}
+    assert len(blocks) == 3
+    for code, shown in blocks:
+        with redirect_stdout(StringIO()) as printed:
+            exec(code, names)  # noqa: S102 # the page's own lines
+        for said, expected in zip(printed.getvalue().splitlines(), shown.splitlines(), strict=True):
+            if re.fullmatch(r"0\.\d+", expected):
+                assert float(said) == pytest.approx(float(expected), abs=0.03)
+            else:
+                assert said == expected
