@@ -24,6 +24,7 @@ CASES = {
     "LinearSVC": (learn.LinearSVC(epsilon=1, delta="1e-6", steps=5), (AGE,), SEX),
     "LogisticRegression": (learn.LogisticRegression(epsilon=1, delta="1e-6", steps=5, classes=["f", "m"]), (AGE,), SEX),
     "PCA": (learn.PCA(1, epsilon=1), (AGE, PAY), None),
+    "PosteriorNB": (learn.PosteriorNB(epsilon=1, points=11), (AGE,), SEX),
     "PrivateChoice": (
         learn.PrivateChoice([learn.GaussianNB(epsilon=1), learn.LogisticRegression(epsilon="0.5")], epsilon=1),
         (AGE, PAY), SEX,

@@ -18,6 +18,7 @@ import numpy as np
 from sfumato.errors import ParameterError
 from sfumato.learn.bayes.categorical import CategoricalNB
 from sfumato.learn.bayes.gaussian import GaussianNB
+from sfumato.learn.bayes.posterior import PosteriorNB
 from sfumato.learn.boosting.explainable import ExplainableBoosting
 from sfumato.learn.boosting.gradient import GradientBoostingClassifier, GradientBoostingRegressor
 from sfumato.learn.choosing.choice import PrivateChoice
@@ -43,7 +44,7 @@ ESTIMATORS: Final[Mapping[str, type[Any]]] = MappingProxyType(
             CategoricalNB, ConformalClassifier, ConformalRegressor, ExplainableBoosting, GaussianNB,
             GradientBoostingClassifier, GradientBoostingRegressor, KMeans, LinearRegression, LinearSVC,
             LogisticRegression, PCA, PrivateChoice, RandomForestClassifier, Ridge, StandardScaler,
-            TheilSen,
+            TheilSen, PosteriorNB,
         )
     }
 )  # fmt: skip

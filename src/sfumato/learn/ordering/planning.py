@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from sfumato.errors import ParameterError, SfumatoError
+from sfumato.learn.bayes.draws import PosteriorDraws
 from sfumato.learn.bayes.tallies import ClassTallies
 from sfumato.learn.boosting.curves import NoisyCurves
 from sfumato.learn.boosting.noisy_trees import NoisyTrees
@@ -102,6 +103,9 @@ def work_of(fit: Any) -> Work:
         case ClassTallies(columns=columns, classes=classes):
             numbers = classes * sum(one.steps + 1 if fit.kind == "values" else 2 for one in columns)
             return Work(0.2 * len(columns), numbers, numbers)
+        case PosteriorDraws(columns=columns, classes=classes, coin=coin):
+            numbers = classes * sum(one.steps + 1 for one in columns) + len(coin.grid)
+            return Work(0.2 * len(columns), 0.5 * numbers * len(coin.grid), numbers)
         case NoisyDescent(design=design, steps=steps):
             size = design.width * fit.outputs
             return Work(0.05 * design.width + steps * (0.005 * size + 0.05 * fit.outputs), steps * (size + 100), size)
