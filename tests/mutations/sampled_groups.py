@@ -129,4 +129,14 @@ MUTANTS = (
         edits=(("accounting/core/matrix_events.py", "list(np.diag(products) + rest)", "list(np.diag(products))"),),
         tests=("tests/accounting/core/test_matrix_events.py",),
     ),
+    Mutant(
+        name="an attack that fails by chance is limited by the odds alone",
+        edits=(("accounting/goals.py", "min(odds * blind + delta,", "min(odds * blind,"),),
+        tests=("tests/accounting/test_goals.py",),
+    ),
+    Mutant(
+        name="a leak is no part of a budget",
+        edits=(("accounting/goals.py", "is_rare = spent.approximation <= goal.delta", "is_rare = True"),),
+        tests=("tests/accounting/test_goals.py",),
+    ),
 )

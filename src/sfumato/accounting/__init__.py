@@ -98,7 +98,9 @@ if TYPE_CHECKING:
         zcdp_delta_up,
         zcdp_epsilon_up,
     )
+    from sfumato.accounting.goals import AttackLimit, GaussianDP
     from sfumato.accounting.pld.accountant import PLDAccountant, PrivacyLoss
+    from sfumato.accounting.profile_points import ProfilePoints
     from sfumato.accounting.renyi.accountant import RDPAccountant
     from sfumato.accounting.renyi.conversion import rdp_delta_up, rdp_epsilon_up
 
@@ -108,6 +110,7 @@ _HOMES = {
     "AdvancedFilter": "adaptive.filters",
     "Amounts": "adaptive.amounts",
     "ApproxFilter": "adaptive.filters",
+    "AttackLimit": "goals",
     "BasicAccountant": "composition.basic",
     "BasicOdometer": "adaptive.odometers",
     "Best": "comparison",
@@ -117,6 +120,7 @@ _HOMES = {
     "Estimate": "gaussian.gdp",
     "GDPAccountant": "gaussian.gdp",
     "GDPFilter": "adaptive.divergence_filters",
+    "GaussianDP": "goals",
     "Odometer": "adaptive.odometers",
     "OdometerFilter": "adaptive.odometers",
     "OptimalAccountant": "composition.optimal",
@@ -124,6 +128,7 @@ _HOMES = {
     "Parameter": "calibration",
     "PrivacyFilter": "adaptive.filters",
     "PrivacyLoss": "pld.accountant",
+    "ProfilePoints": "profile_points",
     "PureFilter": "adaptive.filters",
     "PureOdometer": "adaptive.odometers",
     "RDPAccountant": "renyi.accountant",
@@ -197,6 +202,7 @@ __all__ = [
     "AdvancedFilter",
     "Amounts",
     "ApproxFilter",
+    "AttackLimit",
     "BasicAccountant",
     "BasicOdometer",
     "Best",
@@ -206,6 +212,7 @@ __all__ = [
     "Estimate",
     "GDPAccountant",
     "GDPFilter",
+    "GaussianDP",
     "Odometer",
     "OdometerFilter",
     "OptimalAccountant",
@@ -213,6 +220,7 @@ __all__ = [
     "Parameter",
     "PrivacyFilter",
     "PrivacyLoss",
+    "ProfilePoints",
     "PureFilter",
     "PureOdometer",
     "RDPAccountant",

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 from sfumato.accounting.core.accountant import Accountant
 from sfumato.accounting.core.crossing import Axis, costliest_allowed
 from sfumato.accounting.core.printed import text_exactly, text_up
+from sfumato.accounting.goals import Goal, excess_over
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import called, of_kind
 from sfumato.numeric.rationals import Number, positive
@@ -114,16 +115,21 @@ def calibrate(
 def smallest_noise(
     make_event: Callable[[Fraction], Event],
     *,
-    target: Target,
+    target: Target | Goal,
     accountant: Accountant,
     count: int = 1,
     tolerance: Number = _TOLERANCE,
 ) -> Fraction:
     """The smallest noise for which so many events meet a target: `calibrate` for noise.
 
+    Besides (ε, δ) the target may be a budget in another measure, `ZCDP`, `RenyiDP` or `GaussianDP`, of an accountant
+    that keeps it; or an `AttackLimit`. An advantage of a is the target `ApproxDP(0, a)`.
+
+    **Guarantee**: the accountant was given the events with the returned noise, and met the target.
+
     Args:
         make_event: From noise to one event, such as `GaussianEvent` itself.
-        target: The guarantee wanted for all of them together.
+        target: The guarantee wanted for all of them together, or the limit of attacks.
         accountant: The accountant, with all events composed before.
         count: How many such events there will be.
         tolerance: The relative tolerance of the result.
@@ -139,7 +145,16 @@ def smallest_noise(
         4.2247
     """
     repeated = _repeated(called(make_event, "make_event", "a function from noise to an event"), count)
-    return calibrate(repeated, target=target, accountant=accountant, tolerance=tolerance).value
+    if not isinstance(target, Goal):
+        return calibrate(repeated, target=target, accountant=accountant, tolerance=tolerance).value
+    _check_accountant(accountant)
+    axis = _axis(Parameter.NOISE, positive(tolerance, "tolerance"))
+    found = costliest_allowed(
+        lambda noise: excess_over(target, accountant.compose(repeated(noise))), axis=axis, guess=Fraction(1)
+    )
+    if found is None:
+        raise ParameterError("target", str(target), f"is not reached by any noise under {type(accountant).__name__}")
+    return found
 
 
 def largest_count(event: Event, *, target: Target, accountant: Accountant, tolerance: Number = _TOLERANCE) -> int:

@@ -368,3 +368,25 @@ def test_a_sample_of_everybody_inside_a_sample_is_no_sample(event, relation):
     inner, outer = PoissonSampledEvent("0.1", event), PoissonSampledEvent("0.1", PoissonSampledEvent(1, event))
     empty = PLDAccountant(neighboring_relation=relation)
     assert empty.compose(outer, count=3).interval("1e-6") == empty.compose(inner, count=3).interval("1e-6")
+
+
+def test_a_coarse_precision_is_quicker_and_still_on_its_sides():
+    event = PoissonSampledEvent("0.01", GaussianEvent(1))
+    fine, usual, coarse = (
+        PLDAccountant(precision=precision).compose(event, count=300).interval("1e-6")
+        for precision in ("1e-4", "5e-4", "0.1")
+    )
+    assert usual == PLDAccountant().compose(event, count=300).interval("1e-6")
+    assert coarse.lower <= fine.lower <= fine.upper <= coarse.upper
+    assert fine.upper - fine.lower <= 1e-4 * fine.upper
+    for wrong in (0, "1e-9", 1):
+        with pytest.raises(ParameterError, match="precision"):
+            PLDAccountant(precision=wrong)
+
+
+def test_several_deltas_have_their_epsilons():
+    account = PLDAccountant().compose(GaussianEvent(2), count=3)
+    assert account.epsilons(["1e-3", "1e-6"]) == (account.epsilon("1e-3"), account.epsilon("1e-6"))
+    assert account.epsilons([]) == ()
+    with pytest.raises(ParameterError, match="delta"):
+        account.epsilons([2])

@@ -1,12 +1,14 @@
 """The role of an accountant, which reads events and answers with a guarantee, and what all accountants share."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Protocol, Self
 
 from sfumato.accounting.core.normal_form import EventCounts, NeighborGroup, flattened
 from sfumato.errors import ParameterError, UnsupportedEventError
+from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import Number, nonnegative, set_fields
 from sfumato.privacy.events import Event
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
@@ -111,6 +113,14 @@ class TalliedAccountant(ABC):
             raise ParameterError("delta", delta, "must be at least 0 and below 1")
         found = self._interval(allowed) if self.tally.counts else EpsilonInterval(Fraction(0), Fraction(0))
         return found if self.tally.is_tight else EpsilonInterval(Fraction(0), found.upper)
+
+    def epsilons(self, deltas: Iterable[Number]) -> tuple[Fraction | float, ...]:
+        """`epsilon` at each of several δ: points of the privacy profile, all of which hold at once.
+
+        Raises:
+            ParameterError: A δ is negative, or 1 or more.
+        """
+        return tuple(self.epsilon(delta) for delta in listed(deltas, "deltas"))
 
     def delta(self, epsilon: Number) -> Fraction | float:
         """The smallest δ it can prove at ε; 1 where it can prove none.

@@ -18,6 +18,7 @@ from sfumato.accounting.core.accountant import EpsilonInterval, TalliedAccountan
 from sfumato.accounting.core.normal_form import EventCounts
 from sfumato.accounting.gaussian.gaussian import GaussianBound, epsilon_down, least_epsilon_up
 from sfumato.accounting.pld.bounds import (
+    PRECISION,
     Pairs,
     both_orders,
     delta_bound,
@@ -32,7 +33,7 @@ from sfumato.accounting.profiles.finite import EVERYTHING
 from sfumato.accounting.profiles.of_event import dominating_pair, has_dominating_pair
 from sfumato.accounting.profiles.profile import ULP, Array, Profile, float_down, symmetric
 from sfumato.errors import ParameterError
-from sfumato.numeric.rationals import Number, nonnegative, sqrt_up
+from sfumato.numeric.rationals import Number, nonnegative, positive, set_fields, sqrt_up
 from sfumato.numeric.rounding import float_up
 from sfumato.privacy.events import Event, GaussianEvent, NonPrivateEvent, ZCDPEvent
 from sfumato.privacy.neighbors import NeighboringRelation
@@ -40,6 +41,8 @@ from sfumato.privacy.neighbors import NeighboringRelation
 _LARGEST_MU_SQUARED: Final = 16  # of one Gaussian factor, so that e^loss stays a float
 _LARGEST_TOTAL: Final = Fraction(10**12)  # of all; beyond it nothing is promised
 _LARGEST_EPSILON: Final = Fraction(2**100)  # δ is not asked for at a larger one
+_FINEST_PRECISION: Final = 1e-6
+_COARSEST_PRECISION: Final = 0.5
 _MANY: Final = 64
 _INSIDE: Final = 1 - 1e-6
 _SMALLEST_DELTA: Final = 1e-304
@@ -96,6 +99,8 @@ class PLDAccountant(TalliedAccountant):
 
     Args:
         neighboring_relation: The relation for which the events' sensitivities and the guarantee hold.
+        precision: How far apart, relatively, the bounds of ε may be before a grid is fine enough; 1e-6 to 1/2. A coarse
+            one takes less time, and no bound is less certain.
 
     Example:
         >>> from sfumato.privacy.events import LaplaceEvent
@@ -106,6 +111,15 @@ class PLDAccountant(TalliedAccountant):
     References:
         [SMM19], [KJH20], [DGKKM22], [GLW21], [ZDW22].
     """
+
+    precision: float = PRECISION
+
+    def __post_init__(self) -> None:
+        TalliedAccountant.__post_init__(self)
+        found = float(positive(self.precision, "precision"))
+        if not _FINEST_PRECISION <= found <= _COARSEST_PRECISION:
+            raise ParameterError("precision", self.precision, "must lie between 1e-6 and 1/2")
+        set_fields(self, precision=found)
 
     def privacy_loss(self, *, with_unit: bool = True) -> PrivacyLoss:
         """The loss of all releases together, drawn from the database with the unit, else from the one without it.
@@ -129,13 +143,13 @@ class PLDAccountant(TalliedAccountant):
         allowed = nonnegative(delta, "delta")
         if len(self.tally.counts) < _MANY or allowed >= 1:
             return self.interval(delta).upper
-        return _interval(self.tally, self.neighboring_relation, allowed, needs_lower=False).upper
+        return _interval(self.tally, self.neighboring_relation, allowed, self.precision, needs_lower=False).upper
 
     def _supports(self, event: Event) -> bool:
         return has_dominating_pair(event, self.neighboring_relation)
 
     def _interval(self, delta: Fraction) -> EpsilonInterval:
-        return _interval(self.tally, self.neighboring_relation, delta)
+        return _interval(self.tally, self.neighboring_relation, delta, self.precision)
 
     def _delta(self, epsilon: Fraction) -> Fraction | float:
         return _delta(self.tally, self.neighboring_relation, epsilon)
@@ -143,7 +157,7 @@ class PLDAccountant(TalliedAccountant):
 
 @lru_cache(maxsize=1024)
 def _interval(
-    tally: EventCounts, relation: NeighboringRelation, delta: Fraction, *, needs_lower: bool = True
+    tally: EventCounts, relation: NeighboringRelation, delta: Fraction, precision: float, *, needs_lower: bool = True
 ) -> EpsilonInterval:
     pairs = _pairs(tally, relation)
     if pairs is None:
@@ -157,7 +171,7 @@ def _interval(
     return (
         single_epsilon_bounds(pairs, delta)
         if is_single(pairs)
-        else epsilon_bounds(pairs, delta, needs_lower=needs_lower)
+        else epsilon_bounds(pairs, delta, needs_lower=needs_lower, precision=precision)
     )
 
 

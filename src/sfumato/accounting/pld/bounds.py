@@ -273,7 +273,7 @@ def _gaussian_mu(pair: DominatingPair) -> float:
     return max(2 * NormalDist().inv_cdf((1 + min(total_variation, _SURE)) / 2), 1e-12)
 
 
-_PRECISION: Final = 5e-4
+PRECISION: Final = 5e-4
 _DELTA_PRECISION: Final = 5e-3
 _STABLE: Final = 3e-4
 _STUCK: Final = 0.75
@@ -289,13 +289,15 @@ _FAR_BELOW: Final = 1e-3
 _SMALLEST_GUESS: Final = 1e-280
 
 
-def epsilon_bounds(pairs: Pairs, delta: Fraction, *, needs_lower: bool = True) -> EpsilonInterval:
+def epsilon_bounds(
+    pairs: Pairs, delta: Fraction, *, needs_lower: bool = True, precision: float = PRECISION
+) -> EpsilonInterval:
     """The smallest ε at a δ above 0, in either order of the pairs, between a lower and an upper bound.
 
     Where the lower bound is not needed, and no finer grid is affordable, it is left out; the upper bound is the same.
     """
     both = both_orders(pairs)
-    step = first_step(pairs, float(delta), precision=1.5 * _PRECISION)
+    step = first_step(pairs, float(delta), precision=1.5 * precision)
     best, before, gap_before = EpsilonInterval(0.0, math.inf), math.inf, math.inf
     for _ in range(_ROUNDS):
         made = [curve_at_delta(order, float(delta), step=step, is_upper=True) for order in both]
@@ -312,9 +314,9 @@ def epsilon_bounds(pairs: Pairs, delta: Fraction, *, needs_lower: bool = True) -
         lower = 0.0 if below is None else below.epsilon(delta)
         best = EpsilonInterval(min(max(best.lower, lower), best.upper), best.upper)
         gap, is_stable = best.upper - best.lower, before - best.upper <= _STABLE * best.upper
-        if math.isinf(gap) or gap <= _PRECISION * best.upper:
+        if math.isinf(gap) or gap <= precision * best.upper:
             break
-        shrink = max(_FINEST, min(0.5, 0.9 * math.sqrt(_PRECISION * best.upper / gap)))
+        shrink = max(_FINEST, min(0.5, 0.9 * math.sqrt(precision * best.upper / gap)))
         # A gap that does not close is not the grid's: the worst mechanism is not known so well.
         is_stuck = is_stable and gap > _STUCK * gap_before
         if work / shrink > _LARGEST_WORK or is_stuck:
@@ -347,7 +349,7 @@ def _delta_bound(pairs: Pairs, epsilon: Fraction, *, enough: float) -> float:
         return min(1.0, infinite_loss_up(pairs))
     best, calm, work, is_finer = 1.0, 0, 0, False
     guess = _FIRST_GUESS
-    step = first_step(pairs, guess, precision=_PRECISION)
+    step = first_step(pairs, guess, precision=PRECISION)
     for _ in range(_DELTA_ROUNDS):
         found = curve_at_epsilon(pairs, epsilon, step=step, delta=guess, is_upper=True)
         size = 0 if found is None else len(found.law.masses) * len(pairs)
