@@ -19,7 +19,7 @@ _DIGITS: Final = 12
 class ProfilePoints:
     """Points of a privacy profile: at each δ an ε, and all pairs hold at once.
 
-    **Guarantee**: as of the accountant. Figures in files have 12 digits and are rounded up, which weakens them.
+    Figures in files have 12 digits and are rounded up, which weakens them.
 
     Args:
         deltas: δ of each point.

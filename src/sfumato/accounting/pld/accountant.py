@@ -41,8 +41,8 @@ from sfumato.privacy.neighbors import NeighboringRelation
 _LARGEST_MU_SQUARED: Final = 16  # of one Gaussian factor, so that e^loss stays a float
 _LARGEST_TOTAL: Final = Fraction(10**12)  # of all; beyond it nothing is promised
 _LARGEST_EPSILON: Final = Fraction(2**100)  # δ is not asked for at a larger one
-_FINEST_PRECISION: Final = 1e-6
-_COARSEST_PRECISION: Final = 0.5
+_FINEST_PRECISION: Final = Fraction(1, 10**6)
+_COARSEST_PRECISION: Final = Fraction(1, 2)
 _MANY: Final = 64
 _INSIDE: Final = 1 - 1e-6
 _SMALLEST_DELTA: Final = 1e-304
@@ -116,10 +116,10 @@ class PLDAccountant(TalliedAccountant):
 
     def __post_init__(self) -> None:
         TalliedAccountant.__post_init__(self)
-        found = float(positive(self.precision, "precision"))
+        found = positive(self.precision, "precision")
         if not _FINEST_PRECISION <= found <= _COARSEST_PRECISION:
             raise ParameterError("precision", self.precision, "must lie between 1e-6 and 1/2")
-        set_fields(self, precision=found)
+        set_fields(self, precision=float(found))
 
     def privacy_loss(self, *, with_unit: bool = True) -> PrivacyLoss:
         """The loss of all releases together, drawn from the database with the unit, else from the one without it.
