@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_mechanism as peer
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.accounting.profiles.oracles import DIGITS, assert_is_a_profile, hockey_stick, mixture_delta, mp
 
@@ -58,7 +58,7 @@ def test_gaussian_groups_have_the_profile_of_their_mixture(noise, weights):
         (DrawnBackward(drawn, line), mirrored(mixture)),
         (DrawnExchange(drawn, line), replacement(noise, weights)),
     ):
-        at = EPSILONS[[0, 2, 4, 5]]
+        at = EPSILONS[[0, 4]]
         with mpmath.workdps(DIGITS):
             for epsilon, bound in zip(at, found.delta_up(at), strict=True):
                 truth = mixture_delta(pair, epsilon)
@@ -115,11 +115,11 @@ def test_noise_on_the_integers_has_its_exact_two_sided_pair(name, weights):
 
 def test_laplace_noise_has_its_exact_two_sided_pair():
     """Integrated on a grid: q of the mass moved up against q of it moved down."""
-    x = (np.arange(-400_000, 400_000) + 0.5) / 10_000
+    x = (np.arange(-40_000, 40_000) + 0.5) / 1_000
     q, scale = 0.2, 2.0
 
     def density(center: float) -> np.ndarray:
-        return np.exp(-np.abs(x - center) / scale) / (2 * scale) / 10_000
+        return np.exp(-np.abs(x - center) / scale) / (2 * scale) / 1_000
 
     p, other = (q * density(side) + (1 - q) * density(0.0) for side in (1.0, -1.0))
     drawn = drawn_of(binomial(Fraction(1, 5), 1), lambda count: LaplaceProfile(Fraction(2) / count))
@@ -154,6 +154,7 @@ def assert_above(profile: Profile, p: list[mpmath.mpf], q: list[mpmath.mpf]) -> 
         assert mp(float(bound)) >= hockey_stick(p, q, epsilon) * (1 - mpmath.mpf("1e-50"))
 
 
+@settings(max_examples=40)
 @given(st.lists(VECTORS, min_size=5, max_size=5), st.sampled_from(["0.3", "0.01", "0.9"]), LINES)
 def test_every_line_gives_a_bound_for_every_mechanism(laws, chance, line):
     """Of two units none, one or both are drawn: for any three laws with them, and any three with their replacements."""
