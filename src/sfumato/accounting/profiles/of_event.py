@@ -97,6 +97,7 @@ def dominating_pair(event: Event, neighboring_relation: NeighboringRelation, com
         UnsupportedEventError: No profile is known for it.
 
     Example:
+        >>> from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
         >>> pair = dominating_pair(GaussianEvent(Fraction(1)), ADD_OR_REMOVE_ONE, lambda pairs: pairs[0][0])
         >>> pair.forward.delta_up(np.array([0.0, 1.0])).round(6).tolist()
         [0.382925, 0.126937]
@@ -111,6 +112,7 @@ def has_dominating_pair(event: Event, neighboring_relation: NeighboringRelation)
 
     Example:
         >>> from sfumato.privacy.events import RepeatAndSelectEvent
+        >>> from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
         >>> noise = GaussianEvent(Fraction(1))
         >>> has_dominating_pair(PoissonSampledEvent(Fraction(1, 100), noise), ADD_OR_REMOVE_ONE)
         True
