@@ -80,7 +80,7 @@ def shown_release(document: Any) -> dict[str, Any]:
     ]
     is_noise = any(cell["is_noise"] for row in rows for cell in row["cells"])
     return {
-        "keys": found.keys, "statistics": found.statistics, "rows": rows, "is_noise": is_noise,
+        "keys": found.keys, "statistics": found.statistics, "rows": rows, "is_noise": is_noise, "is_model": False,
         "confidence": round(100 * found.confidence, 1), "notes": found.notes, "receipt": found.receipt.to_dict(),
         "cost": encode_guarantee(found.receipt.guarantee), "charts": _charts(found, rows),
     }  # fmt: skip
