@@ -363,8 +363,8 @@ MUTANTS = (
         edits=(
             (
                 "accounting/profiles/of_event.py",
-                "for who in (neighbors.present, neighbors.swapped)",
-                "for who in (neighbors.present, neighbors.replaced)",
+                "        swapped = _inside(event.event, neighbors.swapped, compose)",
+                "        swapped = _inside(event.event, neighbors.replaced, compose)",
             ),
         ),
         tests=("tests/accounting/profiles/test_of_event.py",),
