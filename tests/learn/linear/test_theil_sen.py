@@ -32,6 +32,7 @@ UNLIKE_OTHERS = {
     "check_fit_idempotent": "matchings are drawn anew",
     "check_regressor_data_not_an_array": "likewise",
     "check_regressors_int": "likewise",
+    "check_supervised_y_2d": "likewise",
     "check_regressors_train": "the target follows from ten features",
 }
 SURE = 10**12

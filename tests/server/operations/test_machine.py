@@ -76,7 +76,7 @@ def test_a_worker_that_runs_says_its_version_and_leaves_no_core_dumps(tmp_path):
     before = resource.getrlimit(resource.RLIMIT_CORE)
     with program("sfumato.server.work.worker", file) as process:
         curator = load_curator(file)
-        until(curator.socket.exists)
+        until(lambda: worker_version(curator) is not None)
         assert worker_version(curator) == __version__
         found = levels(examine_processes(curator))
         assert (found["worker"], found["core dumps"]) == (Level.FINE, Level.FINE)
