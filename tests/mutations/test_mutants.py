@@ -57,6 +57,7 @@ from tests.mutations import (
     sessions,
     streams,
     streams_sources,
+    teachers,
     traffic,
     wire,
 )
@@ -68,7 +69,7 @@ MODULES = (
     engines, engines_by_hash, engines_elsewhere, engines_in_sql, forests, house, learning, ledgers, local,
     local_counts, local_reports, maps, mechanisms, monitors, narrowing, noise, operations, ordered_fits, parties,
     places, plans, regressions, sampled_groups, selected_keys, server, server_gateway, server_pages, server_sign_in,
-    server_work, sessions, streams, streams_sources, traffic, wire,
+    server_work, sessions, streams, streams_sources, teachers, traffic, wire,
 )  # fmt: skip
 MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"

@@ -20,6 +20,7 @@ from sfumato.learn.linear.support_vectors import LinearSVC
 from sfumato.learn.linear.theil_sen import TheilSen
 from sfumato.learn.moments.components import PCA
 from sfumato.learn.moments.scaler import StandardScaler
+from sfumato.learn.teachers.pate import PATEClassifier
 from sfumato.learn.trees.forest import RandomForestClassifier
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "LogisticRegression",
     "ModelAudit",
     "ModelFinding",
+    "PATEClassifier",
     "PosteriorNB",
     "PrivateChoice",
     "RandomForestClassifier",

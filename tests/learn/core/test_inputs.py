@@ -8,7 +8,7 @@ import pytest
 from tests.learn.made import KIND
 
 from sfumato.errors import ParameterError
-from sfumato.learn.core.inputs import ArrayData, array_data, codes_of, moved_rows
+from sfumato.learn.core.inputs import ArrayData, array_data, codes_of, moved_rows, of_units
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 from sfumato.session.training.columns import TrainingColumn
 
@@ -54,3 +54,14 @@ def test_rows_without_names_or_with_missing_numbers_are_refused():
         codes_of({"age": [None], "kind": ["a"]}, (AGE, KIND))
     with pytest.raises(ParameterError, match="kind"):
         codes_of({"age": [1]}, (AGE, KIND))
+
+
+def test_rows_of_arrays_may_belong_to_stated_units():
+    data = data_of([[1], [2], [3]], ["no", "yes", "no"])
+    rows = of_units(data, ["b", "a", "b"]).rows.open_for_noise()
+    assert rows.units.tolist() == [1, 0, 1]
+    assert rows.codes.tolist() == [[1], [2], [3]]
+    assert data.rows.open_for_noise().units is None
+    for wrong in (["a"], "abc", [object()] * 3, [["a"]] * 3):
+        with pytest.raises(ParameterError, match="units"):
+            of_units(data, wrong)

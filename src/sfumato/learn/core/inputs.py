@@ -1,13 +1,14 @@
 """What a model is fitted to: arrays under the owner's declarations, or a training set of a session."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import listed
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.privacy.secret import Secret
 from sfumato.session.asking.training_set import encoded
@@ -135,6 +136,26 @@ def array_data(
         raise ParameterError("y", "a label", "must be one of the listed classes; drop other rows, or list their class")
     rows = Secret(TrainingRows(codes=_codes(features, columns), target=codes))
     return ArrayData(columns=columns, target=target, neighboring_relation=neighboring_relation, rows=rows)
+
+
+def of_units(data: TrainingData, units: Sequence[Any] | npt.NDArray[Any]) -> ArrayData:
+    """Arrays in which each row belongs to a stated unit, for fits that keep the rows of a unit together.
+
+    Args:
+        data: Arrays; a training set has the units of its policy.
+        units: What identifies the unit of each row; compared as NumPy does, and not kept.
+
+    Raises:
+        ParameterError: The data is of a session, or there are not as many units as rows.
+    """
+    if not isinstance(data, ArrayData):
+        raise ParameterError("units", "units", "must be left out with a session: its policy declares the units")
+    rows = data.rows.open_for_noise()
+    found = np.asarray(listed(units, "units"))
+    if found.shape != (len(rows.codes),) or found.dtype.kind == "O":
+        raise ParameterError("units", "units", "must be one for each row in X, of one type, such as whole numbers")
+    places = np.unique(found, return_inverse=True)[1].astype(np.int32)
+    return replace(data, rows=Secret(replace(rows, units=places)))
 
 
 def codes_of(rows: Rows, columns: tuple[TrainingColumn, ...]) -> Codes:

@@ -106,10 +106,12 @@ class TrainingRows:
     Attributes:
         codes: One row a row of data, one column a `TrainingColumn`: its codes.
         target: The codes of the target; None where there is none.
+        units: The unit of each row, as whole numbers from 0; None where the rows of a unit are not known.
     """
 
     codes: Codes = field(repr=False)
     target: Codes | None = field(repr=False)
+    units: Codes | None = field(default=None, repr=False)
 
 
 def training_column(name: str, facts: Facts, *, values: tuple[Key, ...] | None = None) -> TrainingColumn:
