@@ -67,6 +67,11 @@ MUTANTS = (
         tests=(f"{_VOTES}::test_nothing_that_a_classifier_raises_or_warns_of_leaves",),
     ),
     Mutant(
+        name="a teacher that always fails is charged",
+        edits=(("learn/teachers/pate.py", "if not teachers.can_vote():", "if count < 1:"),),
+        tests=(f"{_PATE}::test_what_cannot_be_used_is_refused_before_rows_are_seen",),
+    ),
+    Mutant(
         name="a prediction that is no class counts",
         edits=(
             (

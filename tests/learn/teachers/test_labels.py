@@ -7,6 +7,7 @@ from math import exp
 import numpy as np
 import pytest
 from scipy.stats import chisquare
+from tests.learn.made import neighbors
 from tests.learn.teachers.test_votes import Nearest, rows_of, teachers
 
 from sfumato.audit import audit
@@ -107,6 +108,36 @@ def test_no_neighbor_has_more_than_delta_beyond_epsilon():
     assert worst <= 1e-2
     easier = max(np.maximum(law(fit, (2, 0)) - other * law(fit, (1, 1)), 0).sum() for other in (1, exp(0.05)))
     assert easier > 1e-3  # the test sees that votes matter
+
+
+def mixture(fit, records, known):
+    """The exact probability of no label and of each label over all draws of two parts, for one public row."""
+    total = 0
+    for draw in product((0, 1), repeat=len(records)):
+        chosen = []
+        for part in (0, 1):
+            rows = tuple(sorted(record for record, own in zip(records, draw, strict=True) if own == part))
+            if rows not in known:
+                table = np.array(rows, dtype=np.int32).reshape(-1, 2)
+                known[rows] = fit.teachers.vote(table[:, :1], table[:, 1])[0]
+            chosen.append(known[rows])
+        votes = voted(chosen)
+        if votes not in known:
+            known[votes] = law(fit, votes)
+        total = total + known[votes] / 2 ** len(records)
+    return total
+
+
+def test_no_row_more_or_replaced_has_more_than_delta_beyond_epsilon_over_all_draws():
+    """All pairs of tables of up to three rows, from rows to labels."""
+    fit, known = fit_of(1, count=2, charge=ApproxDP("0.5", "1e-2")), {}
+    worst = 0.0
+    for pairs in neighbors(list(product((0, 2), (0, 1))), most=2):
+        for first, second in pairs:
+            one, two = mixture(fit, first, known), mixture(fit, second, known)
+            both = (one - exp(0.5) * two, two - exp(0.5) * one)
+            worst = max(worst, *(np.maximum(apart, 0).sum() for apart in both))
+    assert worst <= 1e-2
 
 
 @pytest.mark.parametrize("moved", [1, 2, 5])

@@ -39,8 +39,8 @@ def owners_epsilon(fit: LabelFit, votes: Secret[Whole]) -> Secret[float]:
                      for row in exact])  # fmt: skip
     labels = np.sort(each, axis=0)[-fit.answers :].sum(axis=0)  # whichever rows pass their checks
     checks = _ORDERS * fit.moved_teachers**2 * len(exact) / (2 * float(fit.check.stddev) ** 2)
-    total = {float(order): float(value) for order, value in zip(_ORDERS, labels + checks, strict=True)}
-    return Secret(rdp_epsilon_up(total, delta=fit.charge.delta))
+    total = zip(_ORDERS, labels + checks, strict=True)
+    return Secret(rdp_epsilon_up({float(order): float(value) for order, value in total}, delta=fit.charge.delta))
 
 
 def label_divergences(votes: Whole, *, stddev: float, reach: float, orders: Floats) -> Floats:

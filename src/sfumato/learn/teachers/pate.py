@@ -59,6 +59,8 @@ class PATEClassifier(ClassEstimator):
     a label that is no class            ParameterError; through a session the row is left out
     δ = 0                               ParameterError
     a teacher without rows, or failing  has no vote
+    a teacher that fails on made-up     ParameterError
+    labels of public rows
     a teacher with rows of one class    votes for it
     fewer than two labels released      the student predicts that class, or the first one
     several rows a unit, in a session   each is drawn by itself, and noise covers as many teachers
@@ -178,7 +180,7 @@ class PATEClassifier(ClassEstimator):
             [PSMRTE18] Theorem 6.
         """
         data = of_units(self.read(X, y), range(len(X)) if units is None else units)
-        fit = self.plan(data)
+        fit = self._planned(data, self._total())
         return owners_epsilon(fit, Secret(fit.teachers.votes(data.rows.open_for_noise())))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 # scikit-learn's name
@@ -188,7 +190,7 @@ class PATEClassifier(ClassEstimator):
         found: npt.NDArray[Any] = self.classes_[np.asarray(codes, dtype=np.intp)]
         return found
 
-    @available_if(_student_has("predict_proba"))
+    @available_if(_student_has("predict_proba"))  # type: ignore[untyped-decorator] # scikit-learn has no types
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 # scikit-learn's name
         """The student's probability of each class, one row a row, in the order of `classes_`."""
         features = self._features(X)
@@ -218,8 +220,12 @@ class PATEClassifier(ClassEstimator):
         self._student = settled(GaussianNB(var_smoothing=1) if self.student is None else self.student, "student")
         teacher = settled(KNeighborsClassifier(n_neighbors=1) if self.teacher is None else self.teacher, "teacher")
         design = design_of(data.columns, norm=None, l1_norm=None, intercept=False)
+        teachers = Teachers(design=design, classes=len(classes), count=count, model=teacher, public=public)
+        if not teachers.can_vote():
+            requirement = "must be a classifier of numbers: it fails on the public rows with made-up labels"
+            raise ParameterError("teacher", type(teacher).__name__, requirement)
         fit = LabelFit(
-            teachers=Teachers(design=design, classes=len(classes), count=count, model=teacher, public=public),
+            teachers=teachers,
             moved_teachers=min(data.rows_per_unit, count), threshold=ceil(threshold * count),
             answers=min(answers, len(public)), check_share=check_share, charge=total,
         )  # fmt: skip

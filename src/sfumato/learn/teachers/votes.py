@@ -24,6 +24,9 @@ Matrix: TypeAlias = npt.NDArray[np.float64]
 NO_VOTE: Final = -1
 """The vote of a teacher that has none: without rows, or whose classifier failed."""
 
+_MADE_UP: Final = 20
+"""How many rows of each class a classifier is tried on, at least."""
+
 _FIXED: Final = {"random_state": 0, "verbose": 0}
 """Arguments of a teacher that could make it depend on other teachers, or print what it sees."""
 
@@ -64,13 +67,11 @@ class Teachers:
         target = np.zeros(len(rows.codes), dtype=np.int32) if rows.target is None else rows.target
         parts = self.drawn_parts(rows)
         found = np.zeros((len(self.public), self.classes), dtype=np.int64)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a warning would tell of a part
-            for part in range(self.count):
-                is_in = parts == part
-                chosen = self.vote(rows.codes[is_in], target[is_in])
-                voted = np.flatnonzero(chosen != NO_VOTE)
-                found[voted, chosen[voted]] += 1
+        for part in range(self.count):
+            is_in = parts == part
+            chosen = self.vote(rows.codes[is_in], target[is_in])
+            voted = np.flatnonzero(chosen != NO_VOTE)
+            found[voted, chosen[voted]] += 1
         return found
 
     def drawn_parts(self, rows: TrainingRows) -> Whole:
@@ -90,13 +91,21 @@ class Teachers:
             return np.full(len(self.public), target[0], dtype=np.int64)
         order = np.lexsort((target, *codes.T))
         try:
-            fitted = clone(self.model).fit(self.features(codes[order]), target[order].astype(np.int64))
-            found = np.asarray(fitted.predict(self.features(self.public)), dtype=np.float64)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # a warning would tell of a part
+                fitted = clone(self.model).fit(self.features(codes[order]), target[order].astype(np.int64))
+                found = np.asarray(fitted.predict(self.features(self.public)), dtype=np.float64)
         except Exception:  # noqa: BLE001 # whatever a classifier raises may follow from rows
             return nothing
         if found.shape != nothing.shape or not np.isin(found, np.arange(self.classes)).all():
             return nothing
         return found.astype(np.int64)
+
+    def can_vote(self) -> bool:
+        """Whether a classifier can be fitted to the public rows with made-up labels, and predicts classes."""
+        size = max(len(self.public), _MADE_UP * self.classes)
+        target = np.arange(size, dtype=np.int32) % self.classes
+        return bool((self.vote(np.resize(self.public, (size, self.public.shape[1])), target) != NO_VOTE).all())
 
     def features(self, codes: Codes) -> Matrix:
         """What classifiers see of rows: numbers in [0, 1], or in [−1, 1] where bounds are ±b, and 0/1 of categories."""
