@@ -34,7 +34,7 @@ def owners_epsilon(fit: LabelFit, votes: Secret[Whole]) -> Secret[float]:
         [PSMRTE18] Theorem 6.
     """
     exact = votes.open_for_noise()
-    reach = _reach(fit)
+    reach = fit.moved_teachers**2 * VOTES_MOVED / (2 * float(fit.count.stddev) ** 2)  # of one label
     each = np.stack([label_divergences(row, stddev=float(fit.count.stddev), reach=reach, orders=_ORDERS)
                      for row in exact])  # fmt: skip
     labels = np.sort(each, axis=0)[-fit.answers :].sum(axis=0)  # whichever rows pass their checks
@@ -81,11 +81,6 @@ def label_divergences(votes: Whole, *, stddev: float, reach: float, orders: Floa
     unlikely = (orders - 1) * (first * reach - miss / (first - 1))
     bound = np.logaddexp(kept + likely, miss + unlikely) / (orders - 1)
     return np.where(orders <= first, np.minimum(general, bound), general)
-
-
-def _reach(fit: LabelFit) -> float:
-    """The divergence of order 1 + x of one label is at most (1 + x) times it."""
-    return fit.moved_teachers**2 * VOTES_MOVED / (2 * float(fit.count.stddev) ** 2)
 
 
 def _log_ratio(order: float) -> float:
