@@ -5,7 +5,6 @@ from tests.mutations.mutants import Mutant
 _VOTES = "tests/learn/teachers/test_votes.py"
 _LABELS = "tests/learn/teachers/test_labels.py"
 _PATE = "tests/learn/teachers/test_pate.py"
-_OWNER = "tests/learn/teachers/test_owner.py"
 _MOVES = f"{_VOTES}::test_one_unit_moves_one_vote_on_each_public_row_for_every_draw"
 _DRAWN = f"{_VOTES}::test_each_unit_is_drawn_by_itself_and_never_by_its_place"
 _STATED = f"{_LABELS}::test_stated_sensitivities_are_those_of_votes_that_move"
@@ -170,7 +169,7 @@ MUTANTS = (
     ),
     Mutant(
         name="the owner's epsilon takes votes for surer than they are",
-        edits=(("learn/teachers/owner.py", "(4 * stddev**2)", "stddev**2"),),
-        tests=(f"{_OWNER}::test_no_neighbor_diverges_more_than_it_says",),
+        edits=(("learn/teachers/labels.py", "(4 * stddev**2)", "stddev**2"),),
+        tests=(f"{_LABELS}::test_no_neighbor_diverges_more_than_it_says",),
     ),
 )

@@ -18,8 +18,7 @@ from sfumato.learn.core.bounds import Bounds
 from sfumato.learn.core.estimators import ClassEstimator
 from sfumato.learn.core.inputs import TrainingData, codes_of, of_units
 from sfumato.learn.linear.design import UNIT, design_of
-from sfumato.learn.teachers.labels import LabelFit
-from sfumato.learn.teachers.owner import owners_epsilon
+from sfumato.learn.teachers.labels import LabelFit, owners_epsilon
 from sfumato.learn.teachers.votes import Teachers, settled
 from sfumato.numeric.arguments import whole
 from sfumato.numeric.rationals import Number, exact
