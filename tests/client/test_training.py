@@ -95,6 +95,12 @@ def test_what_is_wrong_is_refused_before_a_charge(remote, wrong):
     assert remote.spent == sf.PureDP(0)
 
 
+def test_a_model_that_is_not_sent_is_refused_before_a_charge(remote):
+    with pytest.raises(ParameterError, match="cannot be sent to a server: its teachers"):
+        learn.PATEClassifier(epsilon="0.5", delta="1e-6", public=[[1]]).fit(ROWS, "sex", session=remote)
+    assert remote.spent == sf.PureDP(0)
+
+
 def test_a_plan_that_differs_is_refused_before_a_charge(remote, monkeypatch):
     monkeypatch.setattr(training, "fit_digest", lambda fit: fit_digest(fit)[::-1])
     with pytest.raises(ParameterError, match="same version"):

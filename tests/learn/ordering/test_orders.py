@@ -11,14 +11,24 @@ from tests.learn.ordering.ordered import CASES
 
 from sfumato import learn
 from sfumato.errors import ParameterError
-from sfumato.learn.ordering.orders import ESTIMATORS, MAX_CHARACTERS, estimator_of, order_of
+from sfumato.learn.ordering.orders import ESTIMATORS, MAX_CHARACTERS, NOT_SENT, estimator_of, order_of
 from sfumato.session.training.ordered import FitOrder
 
 
-def test_every_estimator_can_be_ordered_and_nothing_else():
+def test_every_estimator_can_be_ordered_or_has_a_reason_and_nothing_else():
     public = {name for name in learn.__all__ if isclass(getattr(learn, name)) and hasattr(getattr(learn, name), "fit")}
-    assert public == set(ESTIMATORS) == set(CASES)
-    assert all(ESTIMATORS[name] is getattr(learn, name) for name in public)
+    assert public - set(NOT_SENT) == set(ESTIMATORS) == set(CASES)
+    assert set(NOT_SENT) < public
+    assert all(ESTIMATORS[name] is getattr(learn, name) for name in ESTIMATORS)
+
+
+@pytest.mark.parametrize("around", [lambda one: one, learn.ConformalClassifier], ids=["alone", "inside"])
+def test_what_stays_here_is_refused_with_its_reason(around):
+    with pytest.raises(ParameterError, match="cannot be sent to a server: its teachers"):
+        order_of(around(learn.PATEClassifier(epsilon=1, delta="1e-6", public=[[1]])))
+    for name in NOT_SENT:
+        with pytest.raises(ParameterError):
+            estimator_of(FitOrder(estimator=name, arguments='{"epsilon": 1}'))
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -50,6 +50,11 @@ ESTIMATORS: Final[Mapping[str, type[Any]]] = MappingProxyType(
 )  # fmt: skip
 """Every estimator that can be ordered, by its name."""
 
+NOT_SENT: Final[Mapping[str, str]] = MappingProxyType(
+    {"PATEClassifier": "its teachers may be any code and its public rows any number, so a session alone fits it"}
+)
+"""Every estimator that cannot be ordered, by its name, with the reason."""
+
 MAX_CHARACTERS: Final = 100_000
 """How many characters the arguments of an order may have."""
 
@@ -98,6 +103,8 @@ def estimator_of(order: FitOrder) -> Any:
 def _name_of(estimator: Any) -> str:
     name = type(estimator).__name__
     if ESTIMATORS.get(name) is not type(estimator):
+        if name in NOT_SENT:
+            raise ParameterError("estimator", name, f"cannot be sent to a server: {NOT_SENT[name]}")
         raise ParameterError("estimator", name, f"must be one that a server knows: {', '.join(ESTIMATORS)}")
     return name
 
@@ -128,7 +135,7 @@ def _written(value: Any, name: str) -> Json:
             return {"tuple": [_written(one, name) for one in value]}
         case np.ndarray():
             return _written(value.tolist(), name)
-        case _ if type(value).__name__ in ESTIMATORS:
+        case _ if type(value).__name__ in {*ESTIMATORS, *NOT_SENT}:
             return {"estimator": _name_of(value), "arguments": _arguments_of(value)}
         case _:
             pass

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sfumato.errors import ParameterError
 from sfumato.learn.core.bounds import Bounds
 from sfumato.learn.core.estimators import ClassEstimator
-from sfumato.learn.core.inputs import TrainingData, codes_of, of_units
+from sfumato.learn.core.inputs import TrainingData, codes_of, of_units, run_fit
 from sfumato.learn.linear.design import UNIT, design_of
 from sfumato.learn.teachers.labels import LabelFit, owners_epsilon
 from sfumato.learn.teachers.votes import Teachers, settled
@@ -26,12 +26,9 @@ from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.privacy.secret import Secret
 from sfumato.session.asking.view import View
 from sfumato.session.training.columns import Codes, TrainingColumn
+from sfumato.session.training.ordered import SessionElsewhere
 
 MOST_TEACHERS: Final = 10_000
-
-
-def _student_has(name: str) -> Any:
-    return lambda model: model.student is None or hasattr(model.student, name)
 
 
 class PATEClassifier(ClassEstimator):
@@ -63,6 +60,7 @@ class PATEClassifier(ClassEstimator):
     a teacher with rows of one class    votes for it
     fewer than two labels released      the student predicts that class, or the first one
     several rows a unit, in a session   each is drawn by itself, and noise covers as many teachers
+    a connection to a server            ParameterError: classifiers and public rows are not sent
     ==================================  ======================================================
 
     Args:
@@ -137,14 +135,19 @@ class PATEClassifier(ClassEstimator):
         self.neighboring_relation = neighboring_relation
 
     def fit(
-        self, X: Any, y: Any = None, *, session: View | None = None, units: Sequence[Any] | None = None  # noqa: N803
-    ) -> Self:  # fmt: skip
+        self,
+        X: Any,  # noqa: N803 # scikit-learn's name
+        y: Any = None,
+        *,
+        session: View | SessionElsewhere | None = None,
+        units: Sequence[Any] | None = None,
+    ) -> Self:
         """Fit teachers and student, and charge the labels where there is an account.
 
         Args:
             X: Rows of numbers; or a `TrainingSet`; or, with a session, a SELECT of rows or a frame.
             y: The target, one value a row; with a session the name of the target column.
-            session: The session whose rows are read, and whose account is charged.
+            session: The session whose rows are read, and whose account is charged; no connection to a server.
             units: For arrays, the unit of each row. All rows of a unit then go to one teacher, and it may have any
                 number of them. Default: each row is a unit.
 
@@ -156,7 +159,7 @@ class PATEClassifier(ClassEstimator):
         if units is not None:
             data = of_units(data, units)
         fit = self.plan(data)
-        return self.adopt(data.columns, fit, data.fit(fit))
+        return self.adopt(data.columns, fit, run_fit(data, fit, self))
 
     def owners_epsilon(self, X: Any, y: Any, *, units: Sequence[Any] | None = None) -> Secret[float]:  # noqa: N803
         """For the owner of arrays alone: an ε of these rows, for a new draw of parts; `guarantee_` is the charge.
@@ -189,7 +192,7 @@ class PATEClassifier(ClassEstimator):
         found: npt.NDArray[Any] = self.classes_[np.asarray(codes, dtype=np.intp)]
         return found
 
-    @available_if(_student_has("predict_proba"))  # type: ignore[untyped-decorator] # scikit-learn has no types
+    @available_if(lambda model: model.student is None or hasattr(model.student, "predict_proba"))  # type: ignore[untyped-decorator] # scikit-learn has no types
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 # scikit-learn's name
         """The student's probability of each class, one row a row, in the order of `classes_`."""
         features = self._features(X)
