@@ -8,7 +8,8 @@ from sklearn.exceptions import NotFittedError
 
 import sfumato as sf
 from sfumato.errors import ParameterError
-from sfumato.learn.core.estimators import PrivateClassifier, PrivateEstimator
+from sfumato.learn.core.classifiers import JointClassifier
+from sfumato.learn.core.estimators import PrivateEstimator
 from sfumato.learn.core.inputs import moved_rows
 from sfumato.mechanisms.additive.laplace import Laplace
 
@@ -49,7 +50,7 @@ class Counter(PrivateEstimator):
         self.noise_, self.count_ = {"scale": float(fit.noise.scale)}, model["count"]
 
 
-class Constant(PrivateClassifier, Counter):
+class Constant(JointClassifier, Counter):
     """Says the last class."""
 
     def __init__(self, *, epsilon=None, bounds=None, classes=None):
@@ -60,9 +61,8 @@ class Constant(PrivateClassifier, Counter):
         self.classes_ = np.array(self._class_values(data))
         return super()._planned(data, total)
 
-    def predict_proba(self, X):  # noqa: N803 # scikit-learn's name
-        rows = len(self._codes(X))
-        return np.tile(np.eye(len(self.classes_))[-1], (rows, 1))
+    def row_scores(self, codes):
+        return np.tile(np.arange(float(len(self.classes_))), (len(codes), 1))
 
 
 def test_an_estimator_says_what_it_spent_and_remembers_what_was_declared():

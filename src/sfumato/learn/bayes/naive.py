@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.learn.bayes.tallies import ClassTallies, Kind, tallies
-from sfumato.learn.core.estimators import PrivateClassifier
+from sfumato.learn.core.classifiers import JointClassifier
 from sfumato.learn.core.inputs import TrainingData, moved_rows
 from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.session.training.columns import Codes, TrainingColumn
@@ -16,7 +16,7 @@ from sfumato.session.training.columns import Codes, TrainingColumn
 Matrix = npt.NDArray[np.float64]
 
 
-class NaiveBayes(PrivateClassifier):
+class NaiveBayes(JointClassifier):
     """A classifier by log P(y) + Σ log P(x_j | y), all of it from noisy tallies.
 
     A subclass says which tallies it needs (`_kind`), checks its columns (`_check`), and reads each column's noisy sums
@@ -40,18 +40,6 @@ class NaiveBayes(PrivateClassifier):
     @abstractmethod
     def _scores(self, codes: Codes) -> Matrix:
         """Σ log P(x_j | y), up to a constant of the row: one row a row, one column a class."""
-
-    def predict_log_proba(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
-        """The logarithms of `predict_proba`."""
-        joint = self.row_scores(self._codes(X))
-        joint -= joint.max(axis=1, keepdims=True)
-        logarithms: Matrix = joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
-        return logarithms
-
-    def predict_proba(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
-        """The probability of each class, one row a row, in the order of `classes_`."""
-        probabilities: Matrix = np.exp(self.predict_log_proba(X))
-        return probabilities
 
     def row_scores(self, codes: Codes) -> Matrix:
         """The logarithm of P(y | x) up to a constant of the row; each row's by itself, to the last digit."""

@@ -14,9 +14,9 @@ from sfumato.learn.boosting.calibrated import MOST_SUMS, charge_of, clip_of
 from sfumato.learn.boosting.curves import NoisyCurves
 from sfumato.learn.boosting.losses import Loss
 from sfumato.learn.core.bounds import Bounds
-from sfumato.learn.core.estimators import PrivateClassifier
+from sfumato.learn.core.classifiers import LogitClassifier
 from sfumato.learn.core.inputs import TrainingData, moved_rows
-from sfumato.learn.core.residuals import Matrix, probabilities
+from sfumato.learn.core.residuals import Matrix
 from sfumato.numeric.arguments import listed, whole
 from sfumato.numeric.rationals import Number, positive, positive_integer
 from sfumato.plots.effects import feature_effects
@@ -25,7 +25,7 @@ from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.session.training.columns import Codes
 
 
-class ExplainableBoosting(PrivateClassifier):
+class ExplainableBoosting(LogitClassifier):
     """An additive model under differential privacy, for two classes or more: each feature adds its own curve.
 
         P(y = 1 | x) = σ(β + Σ f_j(x_j)),   of more classes a softmax of such sums
@@ -125,21 +125,6 @@ class ExplainableBoosting(PrivateClassifier):
             [padded(curve)[own] for curve, own in zip(self.curves_, placed, strict=True)], axis=1
         )  # fmt: skip
         return found[:, :, 0] if found.shape[2] == 1 else found
-
-    def decision_function(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
-        """The score of the second class, one a row; of several classes the scores of each."""
-        scores = self._scores(self._codes(X))
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict_proba(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
-        """The probability of each class, one row a row, in the order of `classes_`."""
-        found = probabilities(self._scores(self._codes(X)))
-        return np.hstack([1 - found, found]) if found.shape[1] == 1 else found
-
-    def row_scores(self, codes: Codes) -> Matrix:
-        """The score of each class, each row's by itself: of two classes 0 and that of the second."""
-        scores = self._scores(codes)
-        return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
 
     def _scores(self, codes: Codes) -> Matrix:
         """Curves are added one after another, so that a row's score is the same whatever other rows there are."""

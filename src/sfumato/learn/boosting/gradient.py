@@ -11,10 +11,11 @@ from sfumato.learn.boosting.level_trees import DEEPEST, level_tree_of
 from sfumato.learn.boosting.losses import STEP_BITS, Loss
 from sfumato.learn.boosting.noisy_trees import NoisyTrees
 from sfumato.learn.core.bounds import Bounds
-from sfumato.learn.core.estimators import PrivateClassifier, PrivateEstimator
+from sfumato.learn.core.classifiers import LogitClassifier
+from sfumato.learn.core.estimators import PrivateEstimator
 from sfumato.learn.core.inputs import TrainingData, moved_rows
 from sfumato.learn.core.regressors import PrivateRegressor, ends_of
-from sfumato.learn.core.residuals import Matrix, probabilities
+from sfumato.learn.core.residuals import Matrix
 from sfumato.numeric.arguments import whole
 from sfumato.numeric.rationals import Number, positive, positive_integer
 from sfumato.privacy.guarantees import ApproxDP, PureDP
@@ -54,7 +55,7 @@ class _TreeSum(PrivateEstimator):
         return found / 2.0**STEP_BITS
 
 
-class GradientBoostingClassifier(_TreeSum, PrivateClassifier):
+class GradientBoostingClassifier(_TreeSum, LogitClassifier):
     """Gradient boosting of random trees under differential privacy, for two classes or more.
 
         P(y = 1 | x) = σ(Σ T_r(x)),   of more classes a softmax of such sums
@@ -138,21 +139,6 @@ class GradientBoostingClassifier(_TreeSum, PrivateClassifier):
         self.learning_rate = learning_rate
         self.clip = clip
         self.neighboring_relation = neighboring_relation
-
-    def decision_function(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
-        """The score of the second class, one a row; of several classes the scores of each."""
-        scores = self._scores(self._codes(X))
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict_proba(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
-        """The probability of each class, one row a row, in the order of `classes_`."""
-        found = probabilities(self._scores(self._codes(X)))
-        return np.hstack([1 - found, found]) if found.shape[1] == 1 else found
-
-    def row_scores(self, codes: Codes) -> Matrix:
-        """The score of each class, each row's by itself: of two classes 0 and that of the second."""
-        scores = self._scores(codes)
-        return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
 
     def _planned(self, data: TrainingData, total: PureDP | ApproxDP) -> NoisyTrees:
         classes = self._class_values(data)

@@ -1,4 +1,4 @@
-"""What all private estimators share, by scikit-learn's conventions; and what all classifiers do."""
+"""What all private estimators share, by scikit-learn's conventions; and what those with classes do."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -179,17 +179,3 @@ class ClassEstimator(ClassifierMixin, PrivateEstimator):  # type: ignore[misc] #
         if values is None or len(values) < 2:  # noqa: PLR2004 # with one class nothing is to be told
             raise ParameterError("y", "the target", "must be a column of at least two listed classes")
         return values
-
-
-class PrivateClassifier(ClassEstimator):
-    """A private model that has a probability for each class."""
-
-    @abstractmethod
-    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:  # noqa: N803 # scikit-learn's name
-        """The probability of each class, one row a row, in the order of `classes_`."""
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 # scikit-learn's name
-        """The most probable class of each row; rows are clamped to the declared bounds."""
-        probabilities = self.predict_proba(X)
-        found: npt.NDArray[Any] = self.classes_[np.argmax(probabilities, axis=1)]
-        return found

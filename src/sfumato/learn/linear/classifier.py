@@ -5,11 +5,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.errors import ParameterError
 from sfumato.learn.core.bounds import Bounds
-from sfumato.learn.core.estimators import ClassEstimator
+from sfumato.learn.core.classifiers import ScoreClassifier
 from sfumato.learn.core.inputs import TrainingData, moved_rows
 from sfumato.learn.linear.descent import Loss, NoisyDescent, descent
 from sfumato.learn.linear.design import UNIT, Design, Matrix, design_of
@@ -18,7 +17,7 @@ from sfumato.privacy.guarantees import ApproxDP, PureDP
 from sfumato.session.training.columns import Codes
 
 
-class LinearClassifier(ClassEstimator):
+class LinearClassifier(ScoreClassifier):
     """A classifier with one vector of weights for two classes, and one a class for more.
 
     A subclass says in `_planned` how the weights are found; the released model has them as `weights`.
@@ -55,19 +54,6 @@ class LinearClassifier(ClassEstimator):
         self.clip = clip
         self.steps = steps
         self.neighboring_relation = neighboring_relation
-
-    def decision_function(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
-        """The score of the second class, one a row; of several classes the scores of each."""
-        scores = self._scores(self._codes(X))
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:  # noqa: N803 # scikit-learn's name
-        """The class with the highest score of each row; rows are clamped to the declared bounds."""
-        scores = self.decision_function(X)
-        found: npt.NDArray[Any] = self.classes_[
-            (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        ]
-        return found
 
     def row_scores(self, codes: Codes) -> Matrix:
         """The score of each class, each row's by itself: of two classes 0 and that of the second."""

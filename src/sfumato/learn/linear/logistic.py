@@ -2,15 +2,12 @@
 
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
 from sfumato.errors import ParameterError
 from sfumato.learn.core.bounds import Bounds
+from sfumato.learn.core.classifiers import LogitClassifier
 from sfumato.learn.core.inputs import TrainingData, moved_rows
-from sfumato.learn.core.residuals import probabilities
 from sfumato.learn.linear.classifier import LinearClassifier
 from sfumato.learn.linear.descent import NoisyDescent
-from sfumato.learn.linear.design import Matrix
 from sfumato.learn.linear.objective import PerturbedObjective, perturbed
 from sfumato.numeric.arguments import one_of
 from sfumato.numeric.rationals import Number
@@ -20,7 +17,7 @@ Method: TypeAlias = Literal["auto", "descent", "objective"]
 _METHODS = ("auto", "descent", "objective")
 
 
-class LogisticRegression(LinearClassifier):
+class LogisticRegression(LinearClassifier, LogitClassifier):
     """Logistic regression under differential privacy, for two classes or more.
 
         P(y | x) ∝ exp(⟨θ_y, x⟩),   x scaled by its bounds and clipped to its norms
@@ -102,19 +99,6 @@ class LogisticRegression(LinearClassifier):
             neighboring_relation=neighboring_relation,
         )  # fmt: skip
         self.method = method
-
-    def predict_proba(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
-        """The probability of each class, one row a row, in the order of `classes_`."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            second = probabilities(scores[:, None])
-            return np.hstack([1 - second, second])
-        return probabilities(scores)
-
-    def predict_log_proba(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
-        """The logarithms of `predict_proba`."""
-        logarithms: Matrix = np.log(self.predict_proba(X))
-        return logarithms
 
     def _planned(self, data: TrainingData, total: PureDP | ApproxDP) -> NoisyDescent | PerturbedObjective:
         one_of(self.method, "method", _METHODS)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from sfumato.errors import ParameterError
 from sfumato.learn.core.bounds import Bounds
-from sfumato.learn.core.estimators import PrivateClassifier
+from sfumato.learn.core.classifiers import JointClassifier
 from sfumato.learn.core.inputs import TrainingData, moved_rows
 from sfumato.learn.trees.leaves import ForestCounts, class_shares, counts_of_leaves, leaf_probabilities
 from sfumato.learn.trees.splits import DEEPEST, Feature, feature_of, levels_of, tree_of
@@ -20,7 +20,7 @@ from sfumato.session.training.columns import MAX_CATEGORIES, Codes, TrainingColu
 Matrix = npt.NDArray[np.float64]
 
 
-class RandomForestClassifier(PrivateClassifier):
+class RandomForestClassifier(JointClassifier):
     """A forest of random trees under differential privacy, for two classes or more.
 
         P(y | x) ∝ P(y)·Π_t (P_t(y | x)/P(y))^(m/T),   m = min(independent_trees, T), for the trees t = 1 … T
@@ -107,18 +107,6 @@ class RandomForestClassifier(PrivateClassifier):
         self.smoothing = smoothing
         self.independent_trees = independent_trees
         self.neighboring_relation = neighboring_relation
-
-    def predict_log_proba(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
-        """The logarithms of `predict_proba`."""
-        joint = self.row_scores(self._codes(X))
-        joint -= joint.max(axis=1, keepdims=True)
-        logarithms: Matrix = joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
-        return logarithms
-
-    def predict_proba(self, X: Any) -> Matrix:  # noqa: N803 # scikit-learn's name
-        """The probability of each class, one row a row, in the order of `classes_`."""
-        probabilities: Matrix = np.exp(self.predict_log_proba(X))
-        return probabilities
 
     def row_scores(self, codes: Codes) -> Matrix:
         """The logarithm of P(y | x) up to a constant of the row; each row's by itself, to the last digit."""
