@@ -8,9 +8,9 @@ TESTS  ?= tests
 # Hundreds of processes import the same modules: compiled once, whatever the environment asks of Python.
 unexport PYTHONDONTWRITEBYTECODE
 # Several processes of tests share few cores; threads of linear algebra beside them only wait for each other.
-test suite times house near quick audit soak docs: export OPENBLAS_NUM_THREADS := 1
+test suite deep times house near quick audit soak docs: export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help demo test suite times lint checks types style house near quick format audit soak peers bench docs matrix lock vendor clean
+.PHONY: help demo test suite deep times lint checks types style house near quick format audit soak peers bench docs matrix lock vendor clean
 .DEFAULT_GOAL := help
 
 help:
@@ -47,17 +47,28 @@ $(VENV)/.test: requirements/test.txt pyproject.toml $(VENV)/.uv
 	$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# With CUDA's packages, which come along on Linux, it takes some 5 GB; who installs a CPU build of torch first has 0.7.
+$(VENV)/.torch: requirements/torch.txt $(VENV)/.test
+	$(UV) pip install --quiet --require-hashes -r requirements/torch.txt
+	@touch $@
+
 demo: $(VENV)/.demo
 	$(BIN)/sfumato demo
 
-# What takes a second comes first; then the suite beside the slower checks, which end long before it.
+# What takes a second comes first; then the suite beside the slower checks, which end long before it; then what needs
+# torch, which nothing else does.
 test: style
 	@$(MAKE) --no-print-directory --jobs 2 --keep-going suite checks
+	@$(MAKE) --no-print-directory deep
 
 # Of slow tests it runs a part (tests/timing.py); make audit runs them whole. Three processes at once, each with files of
 # its own (tests/shares.py).
 suite: $(VENV)/.test
 	@$(BIN)/python -m tests.shares $(TESTS)
+
+# Networks, and the examples in their docstrings.
+deep: $(VENV)/.torch
+	@$(BIN)/python -m pytest -q -m "not docs" -p no:xdist -p no:cacheprovider --part 0.2 --doctest-modules src/sfumato/learn/torch tests/learn/torch
 
 times: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not docs" --times tests/times.json $(TESTS)
@@ -78,7 +89,7 @@ style: $(VENV)/.test
 
 # Rules about the project and examples in docstrings import the same modules: one process for both.
 house: $(VENV)/.test
-	$(BIN)/python -m pytest -q -m "not docs" --doctest-modules src/sfumato tests/meta
+	$(BIN)/python -m pytest -q -m "not docs" --doctest-modules --ignore src/sfumato/learn/torch src/sfumato tests/meta
 
 near: $(VENV)/.test
 	@$(BIN)/python -m tests.near $(FILE)
@@ -90,7 +101,7 @@ format: $(VENV)/.test
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-audit: $(VENV)/.test
+audit: $(VENV)/.torch
 	SFUMATO_FULL_SIZE=1 $(BIN)/python -m pytest -n 2 --dist worksteal --durations 15 --ignore tests/ledger --ignore tests/attacks_on_ledgers \
 	  --ignore tests/attacks_on_servers --ignore tests/attacks_on_questions/test_time_of_texts.py \
 	  -m "statistical or mutation or sized or slow" $(TESTS)
@@ -113,21 +124,25 @@ peers: $(VENV)/.uv
 	  && $(BIN)/uv pip install --quiet --python $$peer.venv/bin/python -r $$peer/requirements.txt || exit 1; \
 	done
 
-bench: $(VENV)/.test
+bench: $(VENV)/.torch
 	for file in benchmarks/*/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
-docs: $(VENV)/.test
+docs: $(VENV)/.torch
 	$(BIN)/python -m pytest -n 2 --doctest-modules src/sfumato tests/meta $$(grep -rl --include='test_*.py' 'mark\.docs' tests)
 
 matrix:
 	PYTHON=$(PYTHON) sh requirements/matrix.sh
+
+# All but torch, which is 5 GB where its CUDA packages come along: it has a list of its own.
+EXTRAS := plots frames postgres report spark parties sinks maps learn client server
 
 lock: $(VENV)/.uv
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header requirements/uv.in -o requirements/uv.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements/core.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml --extra plots --group build -o requirements/demo.txt
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --constraints requirements/test.txt pyproject.toml --extra server --extra postgres --group build -o requirements/server.txt
-	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml --all-extras --group test --group build -o requirements/test.txt
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml $(addprefix --extra ,$(EXTRAS)) --group test --group build -o requirements/test.txt
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --constraints requirements/test.txt pyproject.toml --extra torch -o requirements/torch.txt
 
 vendor:
 	sh requirements/vendor.sh

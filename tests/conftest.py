@@ -6,6 +6,7 @@ looks for new ones.
 
 import atexit
 import gc
+import importlib.util
 import os
 from collections.abc import Generator
 from pathlib import Path
@@ -22,6 +23,9 @@ settings.register_profile("whole", settings.get_profile("same"), max_examples=20
 settings.register_profile("new", deadline=None, max_examples=200)
 settings.register_profile("mutants", settings.get_profile("whole"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("whole" if FULL_SIZE else "same")
+
+collect_ignore = [] if importlib.util.find_spec("torch") else ["learn/torch"]
+"""Tests of networks are there for `make deep`, with which `make test` ends, and wherever else torch is installed."""
 
 _OF_SERVERS = ("tests/attacks_on_servers/", "tests/client/", "tests/server/")
 

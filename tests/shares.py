@@ -21,8 +21,8 @@ AT_ONCE: Final = 3
 """One process more than the cores of a small machine, as tests of servers often wait."""
 PIECES: Final = 5
 """The files that need no server are cut into so many shares, so that no process ends long before another."""
-APART: Final = "meta"
-"""Rules about the project run beside the suite, in `make house`."""
+APART: Final = ("tests/meta/", "tests/learn/torch/")
+"""Rules about the project run beside the suite, in `make house`; networks after it, in `make deep`."""
 OPTIONS: Final = ("-q", "-m", "not docs", "--part", "-p", "no:xdist", "-p", "no:cacheprovider")
 
 _OF_SERVERS = ("tests/attacks_on_servers/", "tests/client/", "tests/server/")
@@ -45,7 +45,7 @@ def files_in(targets: Iterable[str]) -> list[str]:
     for target in targets:
         path = ROOT / target
         inside = [file.relative_to(ROOT).as_posix() for file in sorted(path.rglob("test_*.py"))]
-        found += [file for file in inside if file.split("/")[1] != APART or target != "tests"] or [target]
+        found += [file for file in inside if not file.startswith(APART) or target != "tests"] or [target]
     return list(dict.fromkeys(found))
 
 

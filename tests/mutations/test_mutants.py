@@ -71,7 +71,9 @@ MODULES = (
     places, plans, regressions, sampled_groups, selected_keys, server, server_gateway, server_pages, server_sign_in,
     server_work, sessions, streams, streams_sources, teachers, traffic, wire,
 )  # fmt: skip
-MUTANTS = tuple(mutant for module in MODULES for mutant in module.MUTANTS)
+OF_NETWORKS = ()
+"""Modules of seeded bugs that need torch: some are tried by tests/learn/torch/test_seeded_bugs.py."""
+MUTANTS = tuple(mutant for module in (*MODULES, *OF_NETWORKS) for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"
 SAMPLE = 12
 """So many are tried where not all are."""
@@ -100,7 +102,8 @@ def sampled(mutants, seed, *, slow=frozenset()):
 
 
 SEED = digest_of(PACKAGE)
-TRIED = MUTANTS if FULL_SIZE else sampled(MUTANTS, SEED, slow=SLOW | {mutant.name for mutant in audited.MUTANTS})
+ELSEWHERE = {mutant.name for module in (audited, *OF_NETWORKS) for mutant in module.MUTANTS}
+TRIED = MUTANTS if FULL_SIZE else sampled(MUTANTS, SEED, slow=SLOW | ELSEWHERE)
 
 
 @pytest.mark.mutation

@@ -6,9 +6,9 @@ Proof: proofs/learn/teachers/votes.md.
 import warnings
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pickle import PicklingError, dumps
 from typing import Any, Final, TypeAlias
 
+import joblib
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_classifier
@@ -145,7 +145,7 @@ def settled(model: Any, name: str) -> Any:
 def _digest(model: Any, name: str = "teacher") -> str:
     """What tells classifiers with different arguments apart."""
     try:
-        return sha256(dumps(model)).hexdigest()
-    except (PicklingError, AttributeError, TypeError) as error:
-        requirement = "must be a classifier that pickle can store, without functions defined on the spot"
+        return str(joblib.hash(model, hash_name="sha1"))
+    except Exception as error:  # whatever an argument of it raises
+        requirement = "must be a classifier that can be written down, without functions defined on the spot"
         raise ParameterError(name, type(model).__name__, requirement) from error

@@ -1,0 +1,1 @@
+"""Private training of networks; needs the extra `torch`."""
