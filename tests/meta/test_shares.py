@@ -15,7 +15,7 @@ def test_every_file_is_in_one_share_except_rules_about_the_project():
     everywhere = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
     run = [file for share in PLANNED for file in share.files]
     assert len(run) == len(set(run))
-    assert set(run) == {file for file in everywhere if not file.startswith("tests/meta/")}
+    assert set(run) == {file for file in everywhere if not file.startswith(shares.APART)}
 
 
 def test_files_that_need_the_same_server_are_together():
