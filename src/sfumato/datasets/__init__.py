@@ -1,21 +1,24 @@
 """Tables to learn and to test with: the small ones of the texts, synthetic people, and the Adult census.
 
 Everything here is public or made up, so nothing of it is noise and nothing of it is charged. Tables are
-`pyarrow.Table`s, which `sfumato.open` takes as they are.
+`pyarrow.Table`s, which `sfumato.open` takes as they are; images are NumPy arrays.
 """
 
 from sfumato.datasets.adult import ADULT_NAMES, adult_or_people, load_adult
 from sfumato.datasets.census import people
 from sfumato.datasets.pseudonyms import SearchLog, ratings, search_log, traces
+from sfumato.datasets.shapes import SHAPES, LabeledImages, shapes
 from sfumato.datasets.small import SYMPTOMS, company, diseases, medical_table, survey, symptoms, votes
 from sfumato.datasets.towns import City, city
 from sfumato.datasets.voters import HospitalAndVoters, hospital_and_voters
 
 __all__ = [
     "ADULT_NAMES",
+    "SHAPES",
     "SYMPTOMS",
     "City",
     "HospitalAndVoters",
+    "LabeledImages",
     "SearchLog",
     "adult_or_people",
     "city",
@@ -27,6 +30,7 @@ __all__ = [
     "people",
     "ratings",
     "search_log",
+    "shapes",
     "survey",
     "symptoms",
     "traces",

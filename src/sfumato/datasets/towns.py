@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sfumato.datasets.draws import Floats, uniforms
+from sfumato.datasets.draws import Floats, bells, uniforms
 from sfumato.numeric.rationals import positive_integer
 
 CENTER: Final = (45.5, -30.0)
@@ -38,10 +38,6 @@ _FLOW: Final = np.repeat(
 """The share of the speed limit that is driven, by hour of a day of work."""
 _WEEKEND_FLOW, _BRIDGE_FLOW = 0.9, 0.75
 _METERS_OFF: Final = 8.0  # standard deviation of a point on each axis
-_BELL: Final = (
-    (0, 0.001, 0.023, 0.159, 0.309, 0.5, 0.691, 0.841, 0.977, 0.999, 1),
-    (-3.7, -3.1, -2, -1, -0.5, 0, 0.5, 1, 2, 3.1, 3.7),
-)
 
 Whole = NDArray[np.int64]
 
@@ -196,7 +192,7 @@ def _trips(streets: _Streets, *, people: int, days: int, seed: int) -> _Trips:
 
     square = _SIDE * _SIDE
     home = np.floor(square * draw("home", people)).astype(np.int64)
-    near = 0.5 + 0.16 * np.interp(draw("work", 2, people), *_BELL)  # of the side of the square
+    near = 0.5 + 0.16 * bells(draw("work", 2, people))  # of the side of the square
     column, row = np.clip(np.floor(_SIDE * near), 0, _SIDE - 1).astype(np.int64)
     favorites = np.floor(len(streets.places) * draw("favorites", people, 3)).astype(np.int64)
     shape = (people, days)
@@ -274,7 +270,7 @@ def _points(streets: _Streets, trips: _Trips, passages: _Passages, *, seed: int)
     done = np.where(passages.is_forward[passage], done, 1 - done)
     first, second = streets.ends[passages.segment[passage]].T
     place = streets.places[first] + done[:, np.newaxis] * (streets.places[second] - streets.places[first])
-    off = np.stack([np.interp(uniforms(seed, f"noise {axis}", len(at)), *_BELL) for axis in "xy"], axis=1)
+    off = np.stack([bells(uniforms(seed, f"noise {axis}", len(at))) for axis in "xy"], axis=1)
     latitude, longitude = _degrees(place + _METERS_OFF * off)
     return pa.table(
         {"person": trips.person[trip], "trip": trip, "time": _times(at), "latitude": latitude, "longitude": longitude}
