@@ -41,6 +41,7 @@ from tests.mutations import (
     monitors,
     narrowing,
     networks_federated,
+    networks_ghost,
     noise,
     operations,
     ordered_fits,
@@ -72,7 +73,7 @@ MODULES = (
     places, plans, regressions, sampled_groups, selected_keys, server, server_gateway, server_pages, server_sign_in,
     server_work, sessions, streams, streams_sources, teachers, traffic, wire,
 )  # fmt: skip
-OF_NETWORKS = (networks_federated,)
+OF_NETWORKS = (networks_federated, networks_ghost)
 """Modules of seeded bugs that need torch: some are tried by tests/learn/torch/test_seeded_bugs.py."""
 MUTANTS = tuple(mutant for module in (*MODULES, *OF_NETWORKS) for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"
