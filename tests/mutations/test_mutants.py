@@ -42,6 +42,7 @@ from tests.mutations import (
     narrowing,
     networks_federated,
     networks_ghost,
+    networks_rows,
     noise,
     operations,
     ordered_fits,
@@ -73,7 +74,7 @@ MODULES = (
     places, plans, regressions, sampled_groups, selected_keys, server, server_gateway, server_pages, server_sign_in,
     server_work, sessions, streams, streams_sources, teachers, traffic, wire,
 )  # fmt: skip
-OF_NETWORKS = (networks_federated, networks_ghost)
+OF_NETWORKS = (networks_federated, networks_ghost, networks_rows)
 """Modules of seeded bugs that need torch: some are tried by tests/learn/torch/test_seeded_bugs.py."""
 MUTANTS = tuple(mutant for module in (*MODULES, *OF_NETWORKS) for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"
