@@ -74,7 +74,7 @@ class Branching(nn.Module):
     """Control flow that depends on values."""
 
     def forward(self, x):
-        return x if x.sum() > 0 else 2 * x
+        return x if x.abs().sum() > 0 else 2 * x
 
 
 class Caching(nn.Linear):
