@@ -18,7 +18,13 @@ MUTANTS = (
     ),
     Mutant(
         name="ghost sensitivity without the rounding of the sum",
-        edits=(("learn/torch/gradients/ghost.py", "return STEPS + 2 * self.sum_error", "return Fraction(STEPS)"),),
+        edits=(
+            (
+                "learn/torch/gradients/ghost.py",
+                "return STEPS + 2 * CHANGED_BLOCKS * self.sum_error",
+                "return Fraction(STEPS)",
+            ),
+        ),
         tests=(f"{_GHOST}::test_a_row_can_move_the_sum_further_than_the_clip_but_not_than_the_sensitivity",),
     ),
     Mutant(
@@ -138,5 +144,15 @@ MUTANTS = (
             ),
         ),
         tests=(f"{_CAPTURE}::test_mixed_precision_gives_single_precision", _LOOP),
+    ),
+    Mutant(
+        name="batches keep their order, in which rows move up",
+        edits=(("learn/torch/gradients/places.py", "members[np.argsort(keys)]", "members[: len(keys)]"),),
+        tests=("tests/learn/torch/gradients/test_places.py",),
+    ),
+    Mutant(
+        name="blocks in which rows depend on their place",
+        edits=(("learn/torch/gradients/ghost.py", "if same_in_every_place(sums, inputs, targets):", "if block:"),),
+        tests=(f"{_GHOST}::test_blocks_are_as_large_as_rows_are_the_same_in_every_place",),
     ),
 )

@@ -24,7 +24,7 @@ PLACES = nn.Sequential(nn.Linear(8, 6, bias=False), nn.Flatten(), nn.Linear(12, 
 
 
 def sums_of(model, inputs, *, block=ROWS):
-    return GhostSums(model, LOSS, inputs[:1], TARGETS[:1], block=block)
+    return GhostSums(model, LOSS, inputs, TARGETS[:3], block=block)
 
 
 def exact_rows(piece):
@@ -205,7 +205,59 @@ def test_who_is_short_is_told_and_precision_is_put_back():
     finally:
         torch.set_float32_matmul_precision(before)
     assert sums.is_exact
-    assert len(sums.passing(rows, TARGETS)) == ROWS
+
+
+@pytest.mark.parametrize("kind", ["few places", "Conv1d", "Embedding"])
+def test_what_is_compared_in_all_places_is_all_that_a_row_adds(kind):
+    """Nothing but these numbers enters a factor or a sum: pieces, with their norms and masses."""
+    model, shape = networks()[kind]
+    inputs = rows_for(shape)
+    numbers = sums_of(model, inputs).rows(inputs, TARGETS)
+    pieces, norms = ghost._measured(sums_of(model, inputs)._network.passages(inputs, TARGETS))
+    held = [
+        value
+        for piece in pieces
+        for name in piece.__dataclass_fields__
+        if torch.is_tensor(value := getattr(piece, name))
+    ]
+    held += [norms, *(piece.mass() for piece in pieces if piece.mass() is not None)]
+    assert numbers.shape == (ROWS, sum(value[0].numel() for value in held))
+    assert sorted(numbers[2].tolist()) == sorted(torch.cat([value[2].flatten().double() for value in held]).tolist())
+
+
+class ByPlace(nn.Module):
+    """Rows change by their place in blocks of more than two, or each time."""
+
+    def __init__(self, *, always=False):
+        super().__init__()
+        self.layer, self.always, self.calls = nn.Linear(4, 4), always, 0
+
+    def forward(self, rows):
+        self.calls += 1
+        shift = self.calls if self.always else torch.arange(len(rows))[:, None] * (len(rows) > 2)
+        return self.layer(rows + shift)
+
+
+def test_blocks_are_as_large_as_rows_are_the_same_in_every_place():
+    like, targets = torch.zeros(1, 4), torch.tensor([0, 3])
+    assert ghost.ghost_for(ByPlace(), LOSS, 8, like, targets).block == 2
+    with pytest.raises(ParameterError, match="each time"):
+        ghost.ghost_for(ByPlace(always=True), LOSS, 4, like, targets)
+
+
+def test_rows_in_two_blocks_differ_by_the_sensitivity_at_most():
+    """A row leaves, and the last row takes its place in another block."""
+    model, rows = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 8)), rows_for((8,))
+    sums = ghost.ghost_for(model, LOSS, 4, rows, TARGETS[:3])
+    targets = TARGETS[[0, 1, 2, 3]]
+    first, last = rows[[0, 1, 2, 3]], rows[[4, 5, 0, 0]]
+    used = torch.tensor([True, True, False, False])
+    whole = sums.add(first, targets, ~used | used, 0.1)[0] + sums.add(last, targets, used, 0.1)[0]
+    moved = rows[[0, 5, 2, 3]]
+    without = sums.add(moved, targets, ~used | used, 0.1)[0]
+    without = without + sums.add(last, targets, torch.tensor([True, False, False, False]), 0.1)[0]
+    assert square((whole - without).tolist()) <= sums.sensitivity**2
+    assert sums.sensitivity == STEPS + 4 * sums.sum_error
 
 
 def test_wrong_blocks_are_refused():

@@ -4,11 +4,11 @@ The parameters' own gradients are not computed: the backward pass ends at what c
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn
 
 import torch
 from torch import nn
@@ -16,10 +16,8 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from sfumato.errors import ParameterError
 from sfumato.learn.torch.gradients.attention import PRODUCTS, attended
+from sfumato.learn.torch.gradients.per_example import Loss, deterministic, fresh_randomness
 from sfumato.learn.torch.gradients.sites import LAYERS, Passage, Site
-
-Loss: TypeAlias = Callable[[Any, torch.Tensor], torch.Tensor]
-"""Takes outputs and targets of a batch, and returns one number, such as `nn.CrossEntropyLoss()`."""
 
 _PARAMETERS: Final = {"weight", "bias"}
 _OF_ATTENTION: Final = {"in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias"}
@@ -105,10 +103,13 @@ class Network:
     def _slopes(
         self, inputs: torch.Tensor, targets: torch.Tensor, sights: list[_Sight]
     ) -> tuple[list[torch.Tensor | None], Counter[int]]:
-        device = inputs.device.type
-        with torch.enable_grad(), _watched(self.sites, sights):
-            with torch.autocast(device, dtype=self.autocast, enabled=self.autocast is not None):
-                total = row_losses(self.loss, self.model(inputs), targets).sum()
+        is_mixed = self.autocast is not None
+        with torch.enable_grad(), _watched(self.sites, sights), deterministic(), fresh_randomness(inputs.device):
+            with torch.autocast(inputs.device.type, dtype=self.autocast, enabled=is_mixed, cache_enabled=False):
+                outputs = self.model(inputs)
+            if is_mixed and isinstance(outputs, torch.Tensor):
+                outputs = outputs.float()
+            total = row_losses(self.loss, outputs, targets).sum()
             edges = [sight.edge for sight in sights]
             slopes = torch.autograd.grad(total, edges, allow_unused=True) if edges and total.requires_grad else ()
         return list(slopes) or [None] * len(sights), _uses(total)

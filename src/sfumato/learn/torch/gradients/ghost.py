@@ -18,7 +18,8 @@ import torch
 from torch import nn
 
 from sfumato.errors import ParameterError
-from sfumato.learn.torch.gradients.capture import Loss, Network
+from sfumato.learn.torch.gradients.capture import Network
+from sfumato.learn.torch.gradients.per_example import Loss, made_up_rows, same_in_every_place
 from sfumato.learn.torch.gradients.pieces import CHUNK, DOUBLE, NORM_MARGIN, SINGLE, GramPiece, Piece
 from sfumato.learn.torch.gradients.sites import Passage, pieces_of
 
@@ -34,6 +35,9 @@ CLIPS: Final = (2.0**-20, 2.0**20)
 MOST_MASS: Final = 2**16
 """Where the terms of a gradient cancel, their norms add up to so many clips at most: rows beyond are scaled down."""
 
+CHANGED_BLOCKS: Final = 2
+"""So many blocks differ at most where one row enters or leaves a batch that `places.shuffled` orders."""
+
 _BELOW: Final = 1 - 2.0**-22
 """Takes the roundings of a factor off it."""
 
@@ -48,9 +52,10 @@ class GhostSums:
 
     **Guarantee**: what one row of a block adds is a vector that depends on the row and its place alone, at most 2^20
     steps long. The sum is at most `sum_error` steps off the sum of these vectors, in L2. So where one row enters or
-    leaves and all others keep their blocks and places, the sum of all blocks changes by `sensitivity` steps at most:
-    2^20 + 2·`sum_error`. It holds where what goes through the layers for a row depends on that row and its place alone.
-    Proof: proofs/learn/torch/gradients/ghost.md.
+    leaves, and at most two blocks differ, the sum of all blocks changes by `sensitivity` steps at most:
+    2^20 + 4·`sum_error`. Two blocks differ where rows keep their places, or are placed by `shuffled`.
+    It holds where what goes through the layers for a row does not depend on its neighbors, nor on its place if rows
+    change places: `ghost_for` tries it. Proof: proofs/learn/torch/gradients/ghost.md.
 
     | row | what it adds |
     |---|---|
@@ -68,8 +73,8 @@ class GhostSums:
     Args:
         model: The network, as it is trained. Its rows must not meet: no BatchNorm.
         loss: Takes outputs and targets of a batch, and returns one number. Of each row it sees a batch of one.
-        inputs_like: A row or more whose shape and type all rows have; made up.
-        targets_like: Their targets, likewise.
+        inputs_like: Made-up rows, as for `made_up_rows`.
+        targets_like: Made-up targets.
         block: How many rows a block has, 1 or more.
         autocast: The type of the numbers in mixed precision, None for none.
 
@@ -103,7 +108,7 @@ class GhostSums:
         self._row = (inputs_like.shape[1:], inputs_like.dtype)
         places = 0
         for rows in (block + 1, block):  # where rows do not come first, one of them shows it
-            made_up = [like[:1].expand(rows, *like.shape[1:]).contiguous() for like in (inputs_like, targets_like)]
+            made_up = made_up_rows(inputs_like, rows), made_up_rows(targets_like, rows, start=1)
             for passage in self._network.checked_passages(*made_up):
                 with torch.no_grad():
                     pieces = pieces_of(passage)
@@ -113,8 +118,8 @@ class GhostSums:
 
     @property
     def sensitivity(self) -> Fraction:
-        """How far one row moves the sum of all blocks, in steps, in L2."""
-        return STEPS + 2 * self.sum_error
+        """How far one row moves the sum of all blocks, in steps, in L2, where two blocks differ at most."""
+        return STEPS + 2 * CHANGED_BLOCKS * self.sum_error
 
     def add(
         self, inputs: torch.Tensor, targets: torch.Tensor, used: torch.Tensor, clip: float
@@ -152,11 +157,19 @@ class GhostSums:
         with torch.no_grad(), _plain_products(inputs.device.type):
             return _measured(passages)[1]
 
-    def passing(self, inputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """All numbers that go through the layers for each row: what must depend on that row and its place alone."""
+    @property
+    def model(self) -> nn.Module:
+        """The network."""
+        return self._network.model
+
+    def rows(self, inputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """All numbers of which follows what each row adds: they must depend on that row alone."""
         passages = self._network.passages(inputs, targets)
-        parts = [part.flatten(1).double() for passage in passages for part in (passage.inputs, passage.slopes)]
-        return torch.cat(parts, dim=1)
+        with torch.no_grad(), _plain_products(inputs.device.type):
+            pieces, norms = _measured(passages)
+            parts = [norms, *(mass for piece in pieces if (mass := piece.mass()) is not None)]
+            parts += [part for piece in pieces for part in piece.made_of()]
+            return torch.cat([part.reshape(len(inputs), -1).double() for part in parts], dim=1)
 
     def _check_shapes(self, inputs: torch.Tensor, targets: torch.Tensor, used: torch.Tensor) -> None:
         if {len(inputs), len(targets), len(used)} != {self.block}:
@@ -164,6 +177,43 @@ class GhostSums:
         if (inputs.shape[1:], inputs.dtype) != self._row:
             shape, kind = self._row
             raise ParameterError("inputs", tuple(inputs.shape), f"must have rows of the shape {tuple(shape)}, {kind}")
+
+
+def ghost_for(  # what a plan knows
+    model: nn.Module, loss: Loss, block: int, inputs_like: torch.Tensor, targets_like: torch.Tensor,
+    autocast: torch.dtype | None = None,
+) -> GhostSums:  # fmt: skip
+    """Ghost clipping in the largest blocks in which what a row gives is the same in every place, bit for bit.
+
+    Kernels of torch may round a row by its place, mostly in layers of odd and small sizes. It is tried on made-up rows.
+
+    Args:
+        model: The network.
+        loss: The loss of a batch.
+        block: How many rows are computed at once, at most: it is halved until it fits.
+        inputs_like: Made-up rows, as for `made_up_rows`.
+        targets_like: Made-up targets.
+        autocast: As for `GhostSums`.
+
+    Raises:
+        ParameterError: As by `GhostSums`; or a row alone does not give the same twice.
+
+    Example:
+        >>> model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 8))
+        >>> ghost_for(model, nn.CrossEntropyLoss(), 16, torch.zeros(1, 8), torch.tensor([0, 7])).block
+        16
+    """
+    while True:
+        sums = GhostSums(model, loss, inputs_like, targets_like, block=block, autocast=autocast)
+        inputs, targets = made_up_rows(inputs_like, block), made_up_rows(targets_like, block, start=1)
+        if same_in_every_place(sums, inputs, targets):
+            return sums
+        if block == 1:
+            name = type(model).__name__
+            raise ParameterError(
+                "model", name, "gives a row other numbers each time; remove what is random in eval mode"
+            )
+        block //= 2
 
 
 def _sum_error(block: int, width: int, places: int) -> Fraction:

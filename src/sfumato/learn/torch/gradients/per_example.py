@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 import torch
@@ -121,7 +121,7 @@ class PerExampleGradients:
         parameters = {name: value.detach() for name, value in trainable_parameters(self.model).items()}
         if tuple(parameters) != self.names:
             raise ParameterError("model", type(self.model).__name__, "has other trainable parameters than at the start")
-        with _deterministic(), _fresh_randomness(inputs.device), warnings.catch_warnings(action="ignore"):
+        with deterministic(), fresh_randomness(inputs.device), warnings.catch_warnings(action="ignore"):
             parts = self._parts(parameters, inputs.detach(), targets.detach())
         return torch.cat([parts[name].reshape(len(inputs), -1).to(torch.float32) for name in self.names], dim=1)
 
@@ -192,7 +192,18 @@ def made_up_rows(like: torch.Tensor, count: int, *, start: int = 0) -> torch.Ten
     return torch.randint(lowest, highest + 1, shape, generator=generator).to(like.dtype).to(like.device)
 
 
-def same_in_every_place(gradients: PerExampleGradients, inputs: torch.Tensor, targets: torch.Tensor) -> bool:
+class OfRows(Protocol):
+    """What a model gives for each row of a block."""
+
+    @property
+    def model(self) -> nn.Module:
+        """The model."""
+
+    def rows(self, inputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        """Numbers for each row."""
+
+
+def same_in_every_place(gradients: OfRows, inputs: torch.Tensor, targets: torch.Tensor) -> bool:
     """Whether a row's gradient is bit for bit the same in several places, whatever lies beside it.
 
     Rows move around the block by 1, 2, 4, … places. Then every second row stays and the others become other rows,
@@ -316,8 +327,14 @@ def _bits(rows: torch.Tensor) -> torch.Tensor:
 
 
 @contextmanager
-def _deterministic() -> Iterator[None]:
-    """All kernels deterministic, as far as torch knows; what it had before is restored."""
+def deterministic() -> Iterator[None]:
+    """All kernels deterministic, as far as torch knows; what it had before is restored.
+
+    Example:
+        >>> with deterministic():
+        ...     torch.are_deterministic_algorithms_enabled()
+        True
+    """
     before = torch.get_deterministic_debug_mode()
     is_filled = torch.utils.deterministic.fill_uninitialized_memory
     is_timed = torch.backends.cudnn.benchmark
@@ -333,10 +350,20 @@ def _deterministic() -> Iterator[None]:
 
 
 @contextmanager
-def _fresh_randomness(device: torch.device) -> Iterator[None]:
+def fresh_randomness(device: torch.device) -> Iterator[None]:
     """A generator of unknown state for masks; the state that torch's generators had is restored.
 
     Masks belong to places, so rows that move up when one leaves get others. Whoever knew the masks would see that.
+
+    Args:
+        device: Where the model is.
+
+    Example:
+        >>> with fresh_randomness(torch.device("cpu")):
+        ...     first = torch.rand(9)
+        >>> with fresh_randomness(torch.device("cpu")):
+        ...     torch.equal(first, torch.rand(9))
+        False
     """
     cards = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(devices=cards):

@@ -29,6 +29,9 @@ DOUBLE: Final = 2.0**-53
 class Piece(Protocol):
     """A part of the gradients of all rows of a block."""
 
+    def made_of(self) -> tuple[torch.Tensor, ...]:
+        """The numbers of the rows, of which all else follows."""
+
     def squares(self) -> torch.Tensor:
         """For each row what the square of its norm is at most, but for a factor that `NORM_MARGIN` covers."""
 
@@ -56,6 +59,10 @@ class RowsPiece:
 
     start: int
     rows: torch.Tensor
+
+    def made_of(self) -> tuple[torch.Tensor, ...]:
+        """The numbers of the rows."""
+        return (self.rows,)
 
     def squares(self) -> torch.Tensor:
         """The squares of the norms of the rows."""
@@ -90,6 +97,10 @@ class OuterPiece:
     inputs: torch.Tensor
     slopes: torch.Tensor
 
+    def made_of(self) -> tuple[torch.Tensor, ...]:
+        """The numbers of the rows."""
+        return (self.inputs, self.slopes)
+
     def squares(self) -> torch.Tensor:
         """The squares of the norms of the products."""
         return self.inputs.double().square().sum(dim=1) * self.slopes.double().square().sum(dim=1)
@@ -123,6 +134,10 @@ class GramPiece:
     start: int
     inputs: torch.Tensor
     slopes: torch.Tensor
+
+    def made_of(self) -> tuple[torch.Tensor, ...]:
+        """The numbers of the rows."""
+        return (self.inputs, self.slopes)
 
     def squares(self) -> torch.Tensor:
         """The squares of the norms, with what their errors are at most."""
@@ -161,6 +176,10 @@ class TokensPiece:
     size: int
     tokens: torch.Tensor
     slopes: torch.Tensor
+
+    def made_of(self) -> tuple[torch.Tensor, ...]:
+        """The numbers of the rows."""
+        return (self.tokens, self.slopes)
 
     def squares(self) -> torch.Tensor:
         """The squares of the norms: different tokens are different numbers of the gradient."""
