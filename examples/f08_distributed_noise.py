@@ -8,7 +8,7 @@ almost nothing.
 """
 
 import sfumato as sf
-from sfumato.local import Party, PartyEstimate, PartySum, SecureSum, TrustedSum
+from sfumato.local import Party, PartyEstimate, PartySum, SecureSum, SumMessages, TrustedSum
 from sfumato.mechanisms import DistributedLaplace, DistributedSkellam, Laplace
 
 CASES = (14, 3, 0, 22, 7, 9, 31, 5, 12, 18, 2, 6, 11, 8, 25, 4, 16, 10, 1, 13)
@@ -30,8 +30,10 @@ def added_by_nobody(protocol: PartySum) -> PartyEstimate:
     """The total by secure aggregation: what each hospital sends looks like random numbers."""
     run = SecureSum(protocol)
     hospitals = [Party(protocol, number, run.session) for number in range(len(CASES))]
+    messages = SumMessages(protocol, run.session)
     for hospital in hospitals:
-        run.join(hospital.keys())
+        sent = messages.write("keys", hospital.keys())  # all that is passed on can be written so
+        run.join(messages.read("keys", sent))
     roster = run.roster()
     for hospital in hospitals:
         run.deal(hospital.number, hospital.deal(roster))

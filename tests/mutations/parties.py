@@ -228,4 +228,31 @@ MUTANTS = (
         ),
         tests=("tests/mechanisms/distributed/test_gaussian.py::test_whoever_sends_makes_noise_enough_for_rho",),
     ),
+    Mutant(
+        name="messages of a secure sum fit another run",
+        edits=(
+            (
+                f"{_PARTIES}/messages.py",
+                "protocol.fingerprint + run.name).hexdigest()",
+                "protocol.fingerprint).hexdigest()",
+            ),
+        ),
+        tests=(f"{_FOLDER}/test_messages.py::test_messages_of_another_run_or_protocol_are_refused",),
+    ),
+    Mutant(
+        name="a message of a secure sum passes for any kind",
+        edits=(
+            (
+                f"{_PARTIES}/messages.py",
+                '(found["run"], found["kind"]) == (self._run, kind)',
+                'found["run"] == self._run',
+            ),
+        ),
+        tests=(f"{_FOLDER}/test_messages.py::test_a_message_of_one_kind_is_none_of_another",),
+    ),
+    Mutant(
+        name="a message may name a party that there is not",
+        edits=((f"{_PARTIES}/messages.py", "not 0 <= number < self._protocol.parties", "number < 0"),),
+        tests=(f"{_FOLDER}/test_messages.py::test_values_that_no_method_gave_are_refused_and_not_shown",),
+    ),
 )

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from sfumato.local.means.numbers import MeanEstimate
     from sfumato.local.means.square_wave import DistributionEstimate, SquareWave
     from sfumato.local.parties.keys import PublicKeys
+    from sfumato.local.parties.messages import SumMessages
     from sfumato.local.parties.party import Party, Revealed
     from sfumato.local.parties.party_sum import PartyEstimate, PartySum
     from sfumato.local.parties.secure_sum import SecureSum
@@ -114,6 +115,7 @@ _HOMES = {
     "Shuffler": "shuffle.shuffler",
     "SquareWave": "means.square_wave",
     "SubsetSelection": "frequency.subset",
+    "SumMessages": "parties.messages",
     "Survey": "survey",
     "SymmetricUnaryEncoding": "frequency.unary",
     "ThresholdedHistogram": "frequency.thresholded",
@@ -194,6 +196,7 @@ __all__ = [
     "Shuffler",
     "SquareWave",
     "SubsetSelection",
+    "SumMessages",
     "Survey",
     "SymmetricUnaryEncoding",
     "ThresholdedHistogram",
