@@ -90,7 +90,7 @@ MUTANTS = (
     Mutant(
         name="rows of a short norm are scaled up",
         edits=(("learn/torch/gradients/ghost.py", "norms.clamp(min=clip)", "norms"),),
-        tests=(_BOUNDS, f"{_GHOST}::test_who_is_short_is_told_and_precision_is_put_back"),
+        tests=(_BOUNDS, f"{_GHOST}::test_who_is_short_is_told"),
     ),
     Mutant(
         name="terms that cancel are not bounded",
@@ -111,7 +111,7 @@ MUTANTS = (
     Mutant(
         name="products of a block in the precision that a user allows",
         edits=(("learn/torch/gradients/ghost.py", 'torch.set_float32_matmul_precision("highest")', "pass"),),
-        tests=(f"{_GHOST}::test_who_is_short_is_told_and_precision_is_put_back",),
+        tests=(f"{_GHOST}::test_products_have_full_precision_and_what_the_user_set_is_put_back",),
     ),
     Mutant(
         name="equal tokens of a row have norms of their own",

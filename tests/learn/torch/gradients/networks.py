@@ -43,7 +43,7 @@ def networks():
         "without bias": (nn.Sequential(nn.Linear(5, 4, bias=False), nn.Tanh(), nn.Linear(4, 3)), (5,)),
         "frozen weight": (classifier(first, given=4), (5,)),
         "many places": (classifier(nn.Linear(5, 4), nn.Tanh(), given=28), (7, 5)),
-        "few places": (classifier(nn.Linear(50, 40), nn.Tanh(), given=120), (3, 50)),
+        "few places": (classifier(nn.Linear(8, 6), nn.Tanh(), given=18), (3, 8)),
         "Conv1d": (classifier(nn.Conv1d(2, 4, 3, padding="same", dilation=2), nn.ReLU(), given=36), (2, 9)),
         "Conv2d": (classifier(padded, nn.Tanh(), nn.Conv2d(4, 6, 2, groups=2, bias=False), given=72), (2, 9, 8)),
         "Conv2d, few places": (classifier(nn.Conv2d(9, 8, 3), given=32), (9, 4, 4)),

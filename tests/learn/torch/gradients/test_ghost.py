@@ -190,21 +190,35 @@ def test_the_bound_is_that_of_the_proof():
     assert larger[0] > larger[1] > larger[2]  # in each chunk of 64 rows the relative error is the same
 
 
-def test_who_is_short_is_told_and_precision_is_put_back():
+def test_who_is_short_is_told():
     rows = rows_for((3,))
     sums = sums_of(SMALL, rows)
     norms = sums.norms(rows, TARGETS)
     clip = norms.median().item()
+    assert sums.add(rows, TARGETS, ALL, clip)[1].tolist() == (norms <= clip).tolist()
+    assert sums.is_exact
+
+
+def test_products_have_full_precision_and_what_the_user_set_is_put_back(monkeypatch):
+    seen = []
+    factors_of = ghost._factors
+
+    def factors(*given):
+        seen.append((torch.get_float32_matmul_precision(), torch.is_autocast_enabled("cpu")))
+        return factors_of(*given)
+
+    monkeypatch.setattr(ghost, "_factors", factors)
+    rows = rows_for((3,))
+    sums = sums_of(SMALL, rows)
     before = torch.get_float32_matmul_precision()
-    total, short = sums.add(rows, TARGETS, ALL, clip)
-    assert short.tolist() == (norms <= clip).tolist()
     torch.set_float32_matmul_precision("medium")
     try:
-        assert torch.equal(sums.add(rows, TARGETS, ALL, clip)[0], total)
+        with torch.autocast("cpu"):
+            sums.add(rows, TARGETS, ALL, 1.0)
         assert torch.get_float32_matmul_precision() == "medium"
     finally:
         torch.set_float32_matmul_precision(before)
-    assert sums.is_exact
+    assert seen == [("highest", False)]
 
 
 @pytest.mark.parametrize("kind", ["few places", "Conv1d", "Embedding"])
