@@ -9,6 +9,7 @@ TESTS  ?= tests
 unexport PYTHONDONTWRITEBYTECODE
 # Several processes of tests share few cores; threads of linear algebra beside them only wait for each other.
 test suite deep times house near quick audit soak docs: export OPENBLAS_NUM_THREADS := 1
+deep audit docs: export OMP_NUM_THREADS := 1
 
 .PHONY: help demo test suite deep times lint checks types style house near quick format audit soak peers bench docs matrix lock vendor clean
 .DEFAULT_GOAL := help

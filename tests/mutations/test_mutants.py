@@ -43,6 +43,7 @@ from tests.mutations import (
     networks_federated,
     networks_ghost,
     networks_rows,
+    networks_training,
     noise,
     operations,
     ordered_fits,
@@ -74,7 +75,7 @@ MODULES = (
     places, plans, regressions, sampled_groups, selected_keys, server, server_gateway, server_pages, server_sign_in,
     server_work, sessions, streams, streams_sources, teachers, traffic, wire,
 )  # fmt: skip
-OF_NETWORKS = (networks_federated, networks_ghost, networks_rows)
+OF_NETWORKS = (networks_federated, networks_ghost, networks_rows, networks_training)
 """Modules of seeded bugs that need torch: some are tried by tests/learn/torch/test_seeded_bugs.py."""
 MUTANTS = tuple(mutant for module in (*MODULES, *OF_NETWORKS) for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"

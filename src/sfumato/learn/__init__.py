@@ -1,7 +1,11 @@
 """Private learning: models by scikit-learn's conventions, with a stated guarantee, charged to the account of queries.
 
-Each model is fitted to arrays under the owner's declarations, or through a session. It needs the extra `learn`.
+Each model is fitted to arrays under the owner's declarations, or through a session. It needs the extra `learn`, and
+`sfumato.learn.torch`, which trains networks, the extra `torch`.
 """
+
+from importlib import import_module
+from typing import Any
 
 from sfumato.learn.attacks.auditor import audit
 from sfumato.learn.attacks.report import ModelAudit, ModelFinding
@@ -50,3 +54,10 @@ __all__ = [
     "audit",
     "expected_accuracy",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`torch` is loaded when it is first used, as it takes seconds."""
+    if name != "torch":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.torch")

@@ -288,6 +288,17 @@ def test_what_would_make_an_account_long_is_refused(charge, name):
         admitted(charge)
 
 
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("relation", [ADD_OR_REMOVE_ONE, REPLACE_ONE])
+def test_samples_cost_what_their_losses_say(size, relation):
+    noise = DiscreteGaussianEvent(Fraction(2000), Fraction(1000))
+    event = SelfComposedEvent(PoissonSampledEvent(Fraction(1, 50), noise), 100)
+    seen = event if size == 1 else GroupEvent(event, size)
+    price = price_of(seen, delta=Fraction(1, 10**5), neighboring_relation=relation)
+    accountant = PLDAccountant(neighboring_relation=relation).compose(seen)
+    assert price == accountant.epsilon("1e-5") < 3
+
+
 def test_a_charge_covers_the_price_of_its_event():
     require_price(DiscreteLaplaceEvent(5, 1), PureDP("0.2"), ADD_OR_REMOVE_ONE)
     with pytest.raises(ParameterError, match="charge"):

@@ -6,7 +6,7 @@ Proof: proofs/learn/attacks/auditor.md.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -37,10 +37,18 @@ _MOST: Final = 100_000
 _ESTIMATOR: Final = "a classifier by scikit-learn's conventions, not fitted, such as GaussianNB(epsilon=1, …)"
 
 
+@runtime_checkable
+class AuditsItself(Protocol):
+    """What attacks its own code, such as a plan of `learn.torch`: with canaries that it makes up, without rows."""
+
+    def audited(self, *, significance: float, progress: bool) -> ModelAudit:
+        """What the attack found."""
+
+
 def audit(
     estimator: Any,
-    X: Any,  # noqa: N803 # scikit-learn's name
-    y: Any,
+    X: Any = None,  # noqa: N803 # scikit-learn's name
+    y: Any = None,
     *,
     attacks: Sequence[AttackName] | None = None,
     sensitive: int | None = None,
@@ -71,7 +79,8 @@ def audit(
     public or made-up rows.
 
     Args:
-        estimator: A classifier of this package or of scikit-learn. What tells how sure it is are `predict_proba`, or
+        estimator: A classifier of this package or of scikit-learn; or a plan of `learn.torch`, which makes up its own
+            canaries and takes no rows. What tells how sure it is are `predict_proba`, or
             else `decision_function`, or else whether `predict` is right. It is copied for each fit, and not changed.
         X: Rows of numbers, at least 32, or 64 if coins choose between two. Each is a unit.
         y: The class of each row.
@@ -104,6 +113,10 @@ def audit(
     References:
         [YGFJ18]; [CCNSTT22]; [FLJLPR14]; [SNJ23].
     """
+    if isinstance(estimator, AuditsItself):
+        if X is not None or y is not None:
+            raise ParameterError("X", "rows", "must be left out: a plan makes up its own canaries")
+        return estimator.audited(significance=significance, progress=progress)
     names = _names(attacks, sensitive)
     if not all(hasattr(estimator, name) for name in ("fit", "get_params")) or isinstance(estimator, type):
         raise ParameterError("estimator", type(estimator), f"must be {_ESTIMATOR}")
@@ -136,7 +149,7 @@ def audit(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Played:
+class Played:
     """One attack after all models are fitted.
 
     Attributes:
@@ -206,7 +219,7 @@ class _Game:
         if "canaries" in names and of_canaries < _FEWEST_COINS:
             raise ParameterError("runs", self.runs, f"times the coins of canaries must be at least {_FEWEST_COINS}")
 
-    def on_rows(self, names: tuple[str, ...], heard: Heard) -> list[_Played]:
+    def on_rows(self, names: tuple[str, ...], heard: Heard) -> list[Played]:
         """Attacks on models that saw about half of the rows."""
         if not any(name in ON_ROWS for name in names):
             return []
@@ -226,7 +239,7 @@ class _Game:
             scores["inversion"] = found.scores
             notes["inversion"] = (f"rows seen: {found.outcome(chosen)}", f"rows not seen: {found.outcome(~chosen)}")
         return [
-            _Played(
+            Played(
                 attack=name, scores=choosing.by_coin(found), fell=choosing.fallen(chosen),
                 promised=_promised(models[0]), notes=notes.get(name, ()),
             )
@@ -234,7 +247,7 @@ class _Game:
             if name in names
         ]  # fmt: skip
 
-    def on_canaries(self, heard: Heard) -> list[_Played]:
+    def on_canaries(self, heard: Heard) -> list[Played]:
         """The attack on models that saw all rows, and about half of the canaries."""
         choosing = self.choosing(self.canaries)
         chosen = choosing.fair(self.runs)
@@ -243,7 +256,7 @@ class _Game:
             promised = _promised(model)
             scores.append(self.score(model, self.canaries))
         return [
-            _Played(
+            Played(
                 attack="canaries", scores=choosing.by_coin(np.stack(scores)), fell=choosing.fallen(chosen),
                 promised=promised, notes=(f"{self.runs * choosing.coins:,} coins in {self.runs:,} models",),
             )

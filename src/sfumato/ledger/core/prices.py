@@ -22,6 +22,7 @@ from sfumato.accounting.composition.basic import event_epsilon
 from sfumato.accounting.composition.joint_gaussian import accountant_of
 from sfumato.accounting.core.conversions import touched_parts
 from sfumato.accounting.gaussian.zcdp import ZCDPAccountant
+from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.errors import ParameterError, UnsupportedEventError
 from sfumato.ledger.core.entry import Charge
 from sfumato.privacy.budgets import ZCDP, Budget, RenyiDP
@@ -32,7 +33,10 @@ from sfumato.privacy.events import (
     Event,
     GroupEvent,
     PartitionEvent,
+    PoissonSampledEvent,
+    SampledWithoutReplacementEvent,
     SelfComposedEvent,
+    TruncatedPoissonSampledEvent,
     ZCDPEvent,
 )
 from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP, NoGuarantee, PureDP, guarantee
@@ -80,7 +84,8 @@ def price_of(event: Event, *, delta: Fraction, neighboring_relation: Neighboring
     composed exactly at what is left of δ: they were calibrated together, and several cost far less than one by one. One
     alone has the lesser of that cost and of its own. Of a partition, as many parts count as one unit touches; equal
     Gaussian parts are composed with all others. What is only known to be ρ-zCDP, as a counter of many steps
-    may be, is composed in ρ with all else, and converted at δ.
+    may be, is composed in ρ with all else, and converted at δ. Samples, as of the training of a network, are composed
+    by `PLDAccountant` where that is less.
 
     **Guarantee**: an upper bound: the parts are composed by basic composition, each priced from above. Proof:
     proofs/ledger/ledger.md.
@@ -102,6 +107,8 @@ def price_of(event: Event, *, delta: Fraction, neighboring_relation: Neighboring
     """
     basic = partial(event_epsilon, neighboring_relation=neighboring_relation)
     parts = event.events if isinstance(event, ComposedEvent) else (event,)
+    if _is_sampled(event):
+        return min(basic(event, delta=delta), _composed_losses(event, delta, neighboring_relation))
     if any(map(_is_concentrated, parts)):
         return ZCDPAccountant(neighboring_relation=neighboring_relation).compose(event).epsilon(delta)
     if isinstance(event, PartitionEvent):
@@ -157,6 +164,28 @@ def _is_gaussian(event: Event) -> bool:
             return _is_gaussian(inner)
         case _:
             return isinstance(event, DiscreteGaussianEvent)
+
+
+def _is_sampled(event: Event) -> bool:
+    """Whether something was released of a random part of the units."""
+    match event:
+        case ComposedEvent(events):
+            return any(map(_is_sampled, events))
+        case SelfComposedEvent(inner) | GroupEvent(inner):
+            return _is_sampled(inner)
+        case _:
+            return isinstance(
+                event, PoissonSampledEvent | TruncatedPoissonSampledEvent | SampledWithoutReplacementEvent
+            )
+
+
+def _composed_losses(event: Event, delta: Fraction, relation: NeighboringRelation) -> Fraction | float:
+    """ε by privacy loss distributions; infinite for what they do not know."""
+    accountant = PLDAccountant(neighboring_relation=relation)
+    if not accountant.supports(event):
+        return inf
+    spent = accountant.compose(event)
+    return spent.epsilon(delta)
 
 
 def _composed(parts: Iterable[tuple[Event, int]]) -> ComposedEvent:

@@ -41,7 +41,7 @@ CHANGED_BLOCKS: Final = 2
 _BELOW: Final = 1 - 2.0**-22
 """Takes the roundings of a factor off it."""
 
-_EXACT_ON: Final = {"cpu", "cuda"}
+_EXACT_ON: Final = frozenset({"cpu"})
 
 
 class GhostSums:
@@ -68,7 +68,7 @@ class GhostSums:
         width: How many numbers a gradient has.
         steps: How many lattice steps the clip has.
         sum_error: How far the sum of a block is from the sum of what its rows add, in steps, at most.
-        is_exact: Whether all bounds hold on the device of the model: a CPU, or a GPU with CUDA.
+        is_exact: Whether all bounds hold on the device of the model: a CPU.
 
     Args:
         model: The network, as it is trained. Its rows must not meet: no BatchNorm.
@@ -96,6 +96,7 @@ class GhostSums:
     """
 
     steps: Final = STEPS
+    rows_per_unit: Final = 1
 
     def __init__(
         self, model: nn.Module, loss: Loss, inputs_like: torch.Tensor, targets_like: torch.Tensor,

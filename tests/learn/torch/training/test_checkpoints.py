@@ -1,0 +1,67 @@
+"""Trainings that are stopped go on, and what was drawn is never drawn again."""
+
+import pytest
+import torch
+from tests.learn.torch.training.small import network, planned
+
+from sfumato.errors import StateError
+from sfumato.learn.torch.training.loop import Run
+
+
+class StoppedError(Exception):
+    """As if the machine had failed."""
+
+
+def stop_after(monkeypatch, updates):
+    """Let so many updates be drawn, in all trainings together; returns how many there were."""
+    drawn = []
+    update = Run.update
+
+    def stopping(run, *given):
+        if len(drawn) == updates:
+            raise StoppedError
+        drawn.append(run.drawn)
+        update(run, *given)
+
+    monkeypatch.setattr(Run, "update", stopping)
+    return drawn
+
+
+@pytest.mark.parametrize("stopped", [1, 4, 5, 6, 12, 17])
+def test_what_was_reserved_is_spent_and_the_rest_is_drawn(tmp_path, monkeypatch, stopped):
+    path = tmp_path / "run.pt"
+    with monkeypatch.context() as patched:
+        stop_after(patched, stopped)
+        with pytest.raises(StoppedError):
+            planned().train(checkpoint=path, every=5, progress=False)
+    plan = planned(model=network(seed=9))  # whatever weights it starts with, those of the checkpoint count
+    drawn = stop_after(monkeypatch, 100)
+    trained = plan.train(checkpoint=path, every=5, progress=False)
+    spent = min((stopped // 5 + 1) * 5, plan.steps)  # the next five are reserved before the first of them is drawn
+    assert len(drawn) == plan.steps - spent
+    assert stopped + len(drawn) <= plan.steps
+    assert trained.updates == stopped // 5 * 5 + len(drawn)
+
+
+def test_a_training_that_is_over_gives_its_weights_and_draws_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "run.pt"
+    first = planned().train(checkpoint=path, progress=False)
+    drawn = stop_after(monkeypatch, 0)
+    again = planned(model=network(seed=9)).train(checkpoint=path, progress=False)
+    assert drawn == []
+    for one, other in zip(first.model.parameters(), again.model.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_a_checkpoint_of_another_plan_is_refused(tmp_path):
+    path = tmp_path / "run.pt"
+    planned().train(checkpoint=path, progress=False)
+    with pytest.raises(StateError, match="this very plan"):
+        planned(epsilon=4).train(checkpoint=path, progress=False)
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path):
+    path = tmp_path / "run.pt"
+    path.write_bytes(b"PK nothing")
+    with pytest.raises(StateError, match="must be a checkpoint"):
+        planned().train(checkpoint=path, progress=False)
