@@ -19,7 +19,8 @@ from sfumato.learn.torch.gradients.ghost import ghost_for
 from sfumato.learn.torch.gradients.per_example import Loss, gradients_for
 from sfumato.learn.torch.gradients.sums import ClippedSums, ExactSums
 from sfumato.learn.torch.gradients.supported import check_model
-from sfumato.learn.torch.noise.sampling import Poisson
+from sfumato.learn.torch.noise.correlated import CorrelatedNoise
+from sfumato.learn.torch.noise.sampling import CyclicPoisson, Phases, Poisson
 from sfumato.learn.torch.noise.steps import IndependentNoise, StepNoise
 from sfumato.learn.torch.training.checkpoints import digest_of
 from sfumato.learn.torch.training.clipping import AdaptiveClip, CountedNoise
@@ -35,9 +36,16 @@ from sfumato.session.asking.training_set import TrainingSet
 Mode: TypeAlias = Literal["per example", "ghost"]
 """How gradients are clipped: each one formed, or by norms and weighted sums alone."""
 
+Correlation: TypeAlias = Literal["independent", "banded", "buffered"]
+"""Of the noise of updates: none; over a few updates, with sampling; or over all of them, in passes without sampling."""
+
 BLOCK: Final = 64
 """How many rows are computed at once, if nothing is said."""
 
+BANDS: Final = 8
+"""Over how many updates noise is correlated, if nothing is said."""
+
+_BUFFERS: Final = 4
 _LARGEST_BLOCK: Final = 1 << 16
 _LARGEST_CLIP: Final = 2**20
 _SMALLEST_CLIP: Final = Fraction(1, 2**20)
@@ -60,6 +68,8 @@ def private(  # noqa: PLR0913 # a plan states all on which its guarantee depends
     clip: Number = 1,
     mode: Mode = "per example",
     adaptive_clip: AdaptiveClip | None = None,
+    noise: Correlation = "independent",
+    bands: int = BANDS,
     block: int = BLOCK,
     autocast: torch.dtype | None = None,
     schedule: Any = None,
@@ -97,7 +107,11 @@ def private(  # noqa: PLR0913 # a plan states all on which its guarantee depends
         rows: How many units there are, as is publicly known; of a training set, how many rows.
         clip: The largest norm of a unit's gradient.
         mode: ``"per example"`` forms each gradient; ``"ghost"`` needs less time and memory for large layers.
-        adaptive_clip: Has the clip follow a quantile of norms.
+        adaptive_clip: Has the clip follow a quantile of norms; with independent noise alone.
+        noise: ``"independent"`` for each update. ``"banded"`` correlates it over `bands` updates, with units that take
+            turns in as many groups and are sampled within. ``"buffered"`` correlates it over all updates (DP-FTRL):
+            each unit takes part once a pass, at a place of its own, and nothing is amplified by sampling.
+        bands: Over how many updates noise is correlated; at most rows/batch_size.
         block: How many rows are computed at once; memory grows with it.
         autocast: A type such as ``torch.bfloat16`` for forward and backward passes; clipping is in single precision.
         schedule: A schedule of the optimizer's learning rate, which steps after each update.
@@ -128,6 +142,10 @@ def private(  # noqa: PLR0913 # a plan states all on which its guarantee depends
     of_kind(optimizer, "optimizer", torch.optim.Optimizer, "an optimizer of PyTorch")
     called(loss, "loss", "a function of outputs and targets, such as nn.CrossEntropyLoss()")
     one_of(mode, "mode", ("per example", "ghost"))
+    one_of(noise, "noise", ("independent", "banded", "buffered"))
+    if adaptive_clip is not None and noise != "independent":
+        requirement = 'must be left out, or noise "independent": correlated noise is in steps of one clip'
+        raise ParameterError("adaptive_clip", adaptive_clip, requirement)
     norm = positive(clip, "clip")
     if not _SMALLEST_CLIP <= norm <= _LARGEST_CLIP:
         raise ParameterError("clip", clip, "must lie between 2^-20 and 2^20; scale the loss")
@@ -139,15 +157,14 @@ def private(  # noqa: PLR0913 # a plan states all on which its guarantee depends
     check_model(model, optimizer, loss, *like)
     sums = _sums(model, loss, like, mode=mode, block=block, autocast=autocast, rows_per_unit=known)
     steps = ceil(positive(epochs, "epochs") * count / size)
-    noise, event = _calibrated(
-        charge, _Terms(
-            sensitivity=sums.sensitivity, steps=steps, share=Fraction(size, count), rule=adaptive_clip,
-            relation=source.neighboring_relation,
-            rows_per_unit=source.rows_per_unit // known,
-        ),
+    terms = _Terms(
+        sensitivity=sums.sensitivity, steps=steps, share=Fraction(size, count), rule=adaptive_clip,
+        relation=source.neighboring_relation, rows_per_unit=source.rows_per_unit // known, correlation=noise,
+        bands=_bands(bands, noise, Fraction(count, size)),
     )  # fmt: skip
+    drawn, event = _calibrated(charge, terms)
     return TrainingPlan(
-        charge=charge, steps=steps, batch_size=size, clip=norm, noise=noise, sums=sums, rule=adaptive_clip, event=event,
+        charge=charge, steps=steps, batch_size=size, clip=norm, noise=drawn, sums=sums, rule=adaptive_clip, event=event,
         model=model, optimizer=optimizer, schedule=schedule, loss=loss, data=source, weights=digest_of(model),
     )  # fmt: skip
 
@@ -198,9 +215,22 @@ class _Terms:
     rule: AdaptiveClip | None
     relation: NeighboringRelation
     rows_per_unit: int
+    correlation: Correlation
+    bands: int
 
     def noise(self, multiplier: Fraction) -> StepNoise:
         """The noise of all updates, and who takes part in them."""
+        if self.correlation == "banded":
+            turns = CyclicPoisson(period=self.bands, probability=self.share * self.bands)
+            return CorrelatedNoise(
+                multiplier, l2_sensitivity=self.sensitivity, steps=self.steps, participation=turns, bands=self.bands,
+                neighboring_relation=self.relation,
+            )  # fmt: skip
+        if self.correlation == "buffered":
+            return CorrelatedNoise(
+                multiplier, l2_sensitivity=self.sensitivity, steps=self.steps, participation=Phases(ceil(1 / self.share)),
+                buffers=_BUFFERS, neighboring_relation=self.relation,
+            )  # fmt: skip
         sums = IndependentNoise(
             multiplier, l2_sensitivity=self.sensitivity, steps=self.steps, participation=Poisson(self.share),
             neighboring_relation=self.relation,
@@ -211,6 +241,14 @@ class _Terms:
         """Of the whole training, for a unit with all of its rows."""
         event = self.noise(multiplier).event
         return event if self.rows_per_unit == 1 else GroupEvent(event, self.rows_per_unit)
+
+
+def _bands(bands: int, noise: Correlation, most: Fraction) -> int:
+    """Over how many updates noise is correlated: units take turns in as many groups, each as large as a batch."""
+    wide = positive_integer(bands, "bands")
+    if noise == "banded" and wide > most:
+        raise ParameterError("bands", bands, f"must be at most rows/batch_size, here {float(most):.4g}")
+    return wide
 
 
 @lru_cache(maxsize=64)
