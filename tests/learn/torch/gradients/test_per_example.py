@@ -86,6 +86,11 @@ class TestRows:
         assert not torch.equal(mixed, exact)
         torch.testing.assert_close(mixed, exact, rtol=0.05, atol=0.05)
 
+    def test_attention_with_dropout_works_in_mixed_precision(self):
+        model = nn.Sequential(nn.TransformerEncoderLayer(CLASSES, 2, 8, batch_first=True), nn.Flatten())
+        inputs, targets = block_of(torch.zeros(1, 3, CLASSES))
+        assert PerExampleGradients(model, LOSS, autocast=torch.bfloat16).rows(inputs, targets).isfinite().all()
+
     def test_masks_differ_by_row_and_time_whatever_the_seed_of_torch_is(self):
         model = nn.Sequential(nn.Dropout(), nn.Linear(40, CLASSES))
         inputs = torch.ones(BLOCK, 40)
@@ -126,8 +131,8 @@ class TestRows:
             PerExampleGradients(mlp(), LOSS, way="by magic")
 
 
-class Neighborly(nn.Module):
-    """A loss that lets one row see another through memory that both share."""
+class Counted(nn.Module):
+    """Counts what it was given, and doubles what it gives to one row in so many."""
 
     def __init__(self, places):
         super().__init__()
@@ -159,7 +164,9 @@ class TestPlaces:
         assert same_in_every_place(gradients, *block_of(like, 8))
 
     def test_a_row_that_depends_on_its_place_is_found(self):
-        gradients = PerExampleGradients(Neighborly(places=BLOCK), LOSS, way="one by one")
+        gradients = PerExampleGradients(Counted(places=1), LOSS, way="one by one")
+        assert same_in_every_place(gradients, *block_of(NUMBERS))
+        gradients = PerExampleGradients(Counted(places=BLOCK), LOSS, way="one by one")
         assert not same_in_every_place(gradients, *block_of(NUMBERS))
 
     def test_a_slower_way_is_taken_where_a_faster_one_mixes_rows(self, monkeypatch):
@@ -174,13 +181,16 @@ class TestPlaces:
 
     def test_a_neighbor_that_is_not_finite_is_found(self, monkeypatch):
         exact = PerExampleGradients.rows
+        gradients = PerExampleGradients(mlp(), LOSS, way="apart")
+        inputs, targets = block_of(NUMBERS)
+        assert same_in_every_place(gradients, inputs, targets)
 
         def masking(self, inputs, targets):
             rows = exact(self, inputs, targets)
             return rows + (0 * rows.sum()).abs()  # 0, unless some row is not finite
 
         monkeypatch.setattr(PerExampleGradients, "rows", masking)
-        assert not same_in_every_place(PerExampleGradients(mlp(), LOSS), *block_of(NUMBERS))
+        assert not same_in_every_place(gradients, inputs, targets)
 
     def test_a_model_that_is_random_in_eval_mode_is_refused(self):
         class Random(nn.Linear):

@@ -46,7 +46,8 @@ class PerExampleGradients:
     weights) is one parameter, whose gradient sums all its uses. The model runs in the mode it is in: dropout in
     training mode draws a mask for each row, from a generator with a new and secret state.
 
-    Nothing is kept of rows. All operations are deterministic, and their warnings are hidden. There are three ways:
+    Nothing is kept of rows. All operations are deterministic, which on CUDA needs `CUBLAS_WORKSPACE_CONFIG=:4096:8` in
+    the environment. Warnings are hidden. There are three ways:
 
     - *together*: layers see the whole block. The fastest, but some matrix kernels round a row by its place.
     - *apart*: each row has a copy of the parameters, so that matrices are multiplied row by row in one batch. As fast
@@ -121,7 +122,9 @@ class PerExampleGradients:
         parameters = {name: value.detach() for name, value in trainable_parameters(self.model).items()}
         if tuple(parameters) != self.names:
             raise ParameterError("model", type(self.model).__name__, "has other trainable parameters than at the start")
-        with deterministic(), fresh_randomness(inputs.device), warnings.catch_warnings(action="ignore"):
+        precision = self._precision(inputs.device)
+        quiet = warnings.catch_warnings(action="ignore")
+        with deterministic(), fresh_randomness(inputs.device), precision, quiet:
             parts = self._parts(parameters, inputs.detach(), targets.detach())
         return torch.cat([parts[name].reshape(len(inputs), -1).to(torch.float32) for name in self.names], dim=1)
 
@@ -141,12 +144,16 @@ class PerExampleGradients:
         return dict(vmap(of_row, randomness="different")(own, copies, inputs, targets))
 
     def _row_loss(self, parameters: _Named, constants: _Named, row: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        outputs = functional_call(self.model, parameters | constants, (row.unsqueeze(0),))
+        with torch.autocast(row.device.type, enabled=False):
+            if self.autocast is not None and isinstance(outputs, torch.Tensor):
+                outputs = outputs.float()
+            return self.loss(outputs, target.unsqueeze(0))
+
+    def _precision(self, device: torch.device) -> torch.autocast:
+        """Forward and backward in the type of `autocast`; copies of weights are not kept from row to row."""
         is_mixed = self.autocast is not None
-        with torch.autocast(row.device.type, dtype=self.autocast, enabled=is_mixed, cache_enabled=False):
-            outputs = functional_call(self.model, parameters | constants, (row.unsqueeze(0),))
-        if is_mixed and isinstance(outputs, torch.Tensor):
-            outputs = outputs.float()
-        return self.loss(outputs, target.unsqueeze(0))
+        return torch.autocast(device.type, dtype=self.autocast, enabled=is_mixed, cache_enabled=False)
 
 
 def trainable_parameters(model: nn.Module) -> dict[str, nn.Parameter]:
