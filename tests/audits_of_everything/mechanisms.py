@@ -11,6 +11,7 @@ from sfumato.accounting import ZCDPAccountant
 from sfumato.accounting.gaussian.discrete_gaussian import discrete_gaussian_delta_up
 from sfumato.audit.core.adapters import one_by_one
 from sfumato.mechanisms import (
+    BandedToeplitz,
     BetaBernoulli,
     BinaryTree,
     BufferedToeplitz,
@@ -333,6 +334,14 @@ CASES = {
     ),
     "SquareRoot": made(
         SquareRoot, SquareRoot(horizon=3, rho="0.3", contribution=ONE), over_time, TICKS, claim=RHO, share=QUARTER
+    ),
+    "BandedToeplitz": made(
+        BandedToeplitz,
+        BandedToeplitz(horizon=3, rho="0.3", bands=2, contribution=ONE),
+        over_time,
+        TICKS,
+        claim=RHO,
+        share=QUARTER,
     ),
     "BufferedToeplitz": made(
         BufferedToeplitz,

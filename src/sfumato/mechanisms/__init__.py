@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sfumato.mechanisms.additive.staircase import Staircase
     from sfumato.mechanisms.additive.truncated_laplace import TruncatedLaplace
     from sfumato.mechanisms.base import AdditiveMechanism, Mechanism
+    from sfumato.mechanisms.continual.banded import BandedToeplitz
     from sfumato.mechanisms.continual.base import RunningCounter
     from sfumato.mechanisms.continual.binary_tree import BinaryTree
     from sfumato.mechanisms.continual.buffered import BufferedToeplitz
@@ -62,6 +63,7 @@ _HOMES = {
     "AdditiveMechanism": "base",
     "Alarm": "monitors.threshold_alarm",
     "AlarmState": "monitors.threshold_alarm",
+    "BandedToeplitz": "continual.banded",
     "BetaBernoulli": "posterior.models",
     "BinaryTree": "continual.binary_tree",
     "BufferedToeplitz": "continual.buffered",
@@ -106,8 +108,8 @@ _HOMES = {
     "RandomizedResponse": "response.randomized_response",
     "RunningCounter": "continual.base",
     "RunningTotal": "continual.sums",
-    "SlidingWindow": "continual.sums",
     "SampledSensitivity": "stable.sampled_sensitivity",
+    "SlidingWindow": "continual.sums",
     "SmoothMedian": "stable.smooth_median",
     "SmoothSensitivity": "stable.smooth_sensitivity",
     "SmoothedValue": "stable.smooth_sensitivity",
@@ -138,6 +140,7 @@ __all__ = [
     "AdditiveMechanism",
     "Alarm",
     "AlarmState",
+    "BandedToeplitz",
     "BetaBernoulli",
     "BinaryTree",
     "BufferedToeplitz",

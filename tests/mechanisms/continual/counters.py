@@ -3,6 +3,7 @@
 import numpy as np
 
 from sfumato.mechanisms import (
+    BandedToeplitz,
     BinaryTree,
     BufferedToeplitz,
     Contribution,
@@ -44,6 +45,12 @@ COUNTERS = {
         horizon=HORIZON, rho="0.5", sums=SlidingWindow(6), buffers=2, contribution=KEYS
     ),
     "decaying sum of buffers": BufferedToeplitz(horizon=HORIZON, rho="0.1", sums=DecayingSum("0.8"), contribution=KEYS),
+    "bands": BandedToeplitz(horizon=HORIZON, rho="0.5", bands=5, participation=TWICE, contribution=KEYS),
+    "bands that overlap": BandedToeplitz(horizon=HORIZON, rho="0.5", bands=9, participation=TWICE, contribution=KEYS),
+    "windows of bands": BandedToeplitz(horizon=HORIZON, rho="0.5", bands=4, sums=SlidingWindow(6), contribution=KEYS),
+    "decaying sum of one band": BandedToeplitz(
+        horizon=HORIZON, rho="0.1", bands=1, sums=DecayingSum("0.8"), contribution=KEYS
+    ),
     "buffers of wide noise": BufferedToeplitz(
         horizon=HORIZON, rho="1e-7", contribution=Contribution.vector(l2=1000), buffers=6
     ),

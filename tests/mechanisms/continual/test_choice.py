@@ -6,11 +6,13 @@ from scipy.optimize import isotonic_regression
 
 from sfumato.errors import ParameterError
 from sfumato.mechanisms import (
+    BandedToeplitz,
     BinaryTree,
     BufferedToeplitz,
     Contribution,
     DecayingSum,
     HybridTree,
+    Participation,
     SlidingWindow,
     SquareRoot,
     best_counter,
@@ -25,6 +27,16 @@ def test_the_best_counter_depends_on_the_memory_and_the_budget():
     assert best_counter(horizon=1000, epsilon=1) == BinaryTree(horizon=1000, epsilon=1, online=True)
     assert isinstance(best_counter(horizon=None, rho=1), HybridTree)
     assert isinstance(best_counter(horizon=1 << 26, rho=1), BinaryTree)
+
+
+def test_bands_are_for_units_that_come_again_after_a_while():
+    often = Participation(most=8, separation=32)
+    facts = {"horizon": 256, "rho": 1, "participation": often}
+    assert best_counter(**facts) == BandedToeplitz(bands=32, **facts)
+    assert isinstance(best_counter(**facts, memory=6), BufferedToeplitz)
+    assert best_counter(horizon=30, rho=1, participation=often).largest_stddev <= min(
+        kind(horizon=30, rho=1, participation=often).largest_stddev for kind in (SquareRoot, BufferedToeplitz)
+    )
 
 
 @pytest.mark.parametrize("sums", [SlidingWindow(30), DecayingSum("0.9")], ids=str)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
+from sfumato.mechanisms.continual.banded import MOST_BANDS, BandedToeplitz
 from sfumato.mechanisms.continual.base import ContinualMechanism
 from sfumato.mechanisms.continual.binary_tree import BinaryTree, one_budget
 from sfumato.mechanisms.continual.buffer_table import LARGEST_POWER, MOST_BUFFERS
@@ -34,8 +35,8 @@ def best_counter(
 ) -> ContinualMechanism:
     """The counter with the smallest largest standard deviation, from public facts alone; nothing is spent.
 
-    For an ε these are trees; for a ρ also the square root and up to six buffers, as far as their memory allows. Without
-    a horizon it is a `HybridTree`.
+    For an ε these are trees; for a ρ also the square root and up to six buffers, as far as their memory allows,
+    and bands where a unit has several events that are some ticks apart. Without a horizon it is a `HybridTree`.
 
     Args:
         horizon: The last tick, or None where none is known.
@@ -87,6 +88,10 @@ def _toeplitz(horizon: int, rho: Fraction, most: int, sums: Sums, facts: dict[st
             BufferedToeplitz(horizon=horizon, rho=rho, buffers=buffers, sums=sums, **facts)
             for buffers in range(1, MOST_BUFFERS + 1)
         ]
+    participation = facts["participation"]
+    if horizon <= LARGEST and participation.separation > 1 < participation.within(horizon):
+        bands = min(participation.separation, most, MOST_BANDS)
+        found.append(BandedToeplitz(horizon=horizon, rho=rho, bands=bands, sums=sums, **facts))
     return found
 
 

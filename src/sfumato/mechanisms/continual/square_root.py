@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from math import log2
 from typing import Final
 
 import numpy as np
@@ -20,7 +19,7 @@ from sfumato.mechanisms.continual.contribution import COUNT, Contribution
 from sfumato.mechanisms.continual.convolution import convolved
 from sfumato.mechanisms.continual.participation import ONCE, Participation
 from sfumato.mechanisms.continual.sums import RUNNING_TOTAL, DecayingSum, SlidingWindow, Sums
-from sfumato.mechanisms.continual.toeplitz import ToeplitzCounter, checked_counter, rounded_up, set_noise
+from sfumato.mechanisms.continual.toeplitz import ToeplitzCounter, checked_counter, coarse_bits, rounded_up, set_noise
 from sfumato.noise.laws.discrete_gaussian import discrete_gaussian
 from sfumato.noise.uniform.integers import SAFE, Integers, largest
 from sfumato.numeric.rationals import Number, set_fields, sqrt_up
@@ -32,7 +31,6 @@ LARGEST: Final = 1 << 20
 """So many ticks: all earlier noise is kept, and looked at again at each tick."""
 
 _FINEST: Final = 30  # bits of a coefficient
-_STEPS: Final = 6  # bits of the stddev of u in its own steps, if the lattice of the data is not finer
 _DIRECT: Final = 64  # ticks of a block that are gone through one by one
 _FLOAT_MARGIN: Final = 1 + 1e-6  # what squares of a window's coefficients may lose in a Fourier transform
 
@@ -117,9 +115,8 @@ class SquareRoot(ToeplitzCounter):
 
     @property
     def unit_bits(self) -> int:
-        """The steps of u are 2^−unit_bits: coarse beside the noise, so that products with coefficients are small."""
-        of_noise = log2(float(self.stddev_steps)) - self.lattice_bits
-        return max(0, min(self.lattice_bits, _STEPS - int(of_noise // 1)))
+        """The steps of u are 2^−unit_bits."""
+        return coarse_bits(self.stddev_steps, self.lattice_bits)
 
     @property
     def _rounding_variance(self) -> float:

@@ -10,7 +10,7 @@ All is whole numbers: z is discrete Gaussian noise on a public lattice, and r_t 
 from abc import abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from math import ceil, sqrt
+from math import ceil, log2, sqrt
 from typing import TYPE_CHECKING, Final
 
 from scipy.special import ndtri
@@ -31,6 +31,7 @@ NOISE_DIGITS: Final = 42
 """So many binary digits has the stddev of z in steps of its lattice, if that is not finer than allowed."""
 
 _LEAST_BITS: Final = 12
+_STEPS: Final = 6  # bits of the stddev of u in its own steps, if the lattice of the data is not finer
 _DIGITS: Final = 24
 _OF_EACH_COLUMN: Final = 2**-40
 _NORMAL: Final = 1e-6  # relative: more than discrete noise of so many steps differs from normal noise
@@ -132,6 +133,17 @@ def set_noise(
         raise ParameterError("rho", rho, "must be smaller: the noise would be narrower than the lattice")
     event: Event = DiscreteGaussianEvent(stddev, in_steps, horizon * numbers) if times == 1 else ZCDPEvent(rho)
     set_fields(counter, stddev_steps=stddev, lattice_bits=bits, event=event)
+
+
+def coarse_bits(stddev_steps: Fraction, lattice_bits: int) -> int:
+    """The steps of u are 2^−bits for these: coarse beside the noise, so that products with coefficients are small.
+
+    Example:
+        >>> coarse_bits(Fraction(1 << 40), 40), coarse_bits(Fraction(1 << 40), 30)
+        (6, 0)
+    """
+    of_noise = log2(float(stddev_steps)) - lattice_bits
+    return max(0, min(lattice_bits, _STEPS - int(of_noise // 1)))
 
 
 def rounded_up(norm_squared: float, times: int) -> Fraction:

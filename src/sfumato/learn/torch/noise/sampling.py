@@ -86,9 +86,17 @@ class Batches(ABC):
         Raises:
             ParameterError: At that step a unit may have been drawn already in the period that is not over.
         """
+        return RunningBatches(self, whole(units, "units", least=0), self.checked_start(step))
+
+    def checked_start(self, step: int) -> int:
+        """The step itself, if a training may begin or resume there.
+
+        Raises:
+            ParameterError: No period begins there.
+        """
         if whole(step, "step", least=0) % self.period:
             raise ParameterError("step", step, f"must be a multiple of {self.period}, when all units are drawn anew")
-        return RunningBatches(self, whole(units, "units", least=0), step)
+        return step
 
 
 class RunningBatches:

@@ -9,6 +9,7 @@ Proof: proofs/learn/torch/noise/steps.md.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
 from typing import Final, Protocol, TypeVar
 
 from sfumato.accounting.calibration import smallest_noise
@@ -27,7 +28,7 @@ from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
 
 _DIGITS: Final = 24
-_SMALLEST_STDDEV: Final = 32
+SMALLEST_STDDEV: Final = 32
 """From here on the continuous bounds of discrete noise are used, which hold however shifts depend on the past."""
 _TOLERANCE: Final = "1e-4"
 
@@ -61,6 +62,10 @@ class StepNoise(Protocol):
     @property
     def stddev_steps(self) -> Fraction:
         """The standard deviation of the noise on a number of a step, in lattice steps; the largest of all steps."""
+
+    @property
+    def total_stddev_steps(self) -> float:
+        """The standard deviation of the noise in the sum over all steps, in lattice steps."""
 
     def start(self, width: int, *, step: int = 0) -> RunningStepNoise:
         """The noise of vectors of so many numbers, from a step on."""
@@ -126,8 +131,8 @@ class IndependentNoise:
             positive(l2_sensitivity, "l2_sensitivity"),
         )
         stddev = dyadic_up(multiplier * distance, bits=_DIGITS)
-        if not _SMALLEST_STDDEV <= stddev <= LARGEST_SCALE:
-            requirement = f"times l2_sensitivity must lie between {_SMALLEST_STDDEV} and 2^50 lattice steps"
+        if not SMALLEST_STDDEV <= stddev <= LARGEST_SCALE:
+            requirement = f"times l2_sensitivity must lie between {SMALLEST_STDDEV} and 2^50 lattice steps"
             raise ParameterError("noise_multiplier", noise_multiplier, requirement)
         set_fields(
             self,
@@ -146,6 +151,11 @@ class IndependentNoise:
         """The event of the whole training."""
         distance = moved(self.l2_sensitivity, self.participation, self.neighboring_relation)
         return self.participation.event(DiscreteGaussianEvent(self.stddev_steps, distance), self.steps)
+
+    @property
+    def total_stddev_steps(self) -> float:
+        """The standard deviation of the noise in the sum over all steps, in lattice steps."""
+        return float(self.stddev_steps) * sqrt(self.steps)
 
     def start(self, width: int, *, step: int = 0) -> "RunningIndependentNoise":
         """The noise of vectors of so many numbers, from a step on.
