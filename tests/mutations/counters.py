@@ -179,4 +179,25 @@ MUTANTS = (
         "if self.lattice_bits < finest:",
         "test_square_root.py::test_noise_is_for_the_rounding_of_the_lattice_that_it_has",
     ),
+    mutant(
+        "bands that overlap are taken to be apart",
+        "banded.py",
+        "total += 2 * (times - distance) * int(places[lag:] @ places[: len(column) - lag])",
+        "total += 0 * lag",
+        "test_banded.py::test_no_placement_of_a_unit_moves_the_measurements_further",
+    ),
+    mutant(
+        "events of overlapping bands are composed as if apart",
+        "banded.py",
+        "if times == 1 or participation.separation >= wide:",
+        "if times == 1 or participation.separation >= 1:",
+        "test_banded.py::test_events_are_those_of_the_columns",
+    ),
+    mutant(
+        "noise of the latest tick takes the coefficient of the first",
+        "banded.py",
+        "backward = [self._coefficients[(self._place - 1 - place) % bands] for place in range(bands)]",
+        "backward = [self._coefficients[(self._place + place) % bands] for place in range(bands)]",
+        "test_banded.py::test_the_strategy_makes_the_fresh_noise_of_the_correlated_one",
+    ),
 )

@@ -62,8 +62,8 @@ MUTANTS = (
         f"{_PRIVATE}::test_nothing_is_read_off_the_data",
     ),
     _bug(
-        "a training costs twice what its noise is for", _PRICE, "l2_sensitivity=self.sensitivity,",
-        "l2_sensitivity=self.sensitivity / 2,",
+        "a training costs twice what its noise is for", _PRICE, '"l2_sensitivity": self.sensitivity,',
+        '"l2_sensitivity": self.sensitivity / 2,',
         f"{_PRIVATE}::test_the_noise_is_what_another_accountant_says_that_the_price_needs",
     ),
     _bug(
@@ -81,6 +81,13 @@ MUTANTS = (
         "ComposedEvent((DiscreteGaussianEvent(self.stddev_steps, distance), self.rule.event))",
         "DiscreteGaussianEvent(self.stddev_steps, distance)",
         f"{_CLIPPING}::test_the_number_of_each_update_is_in_the_event_and_costs_something",
+    ),
+    _bug(
+        "a row that the loss refuses takes its block along", _LOOP,
+        "            return self.sums.add(only(inputs, valid), only(targets, valid), valid, self.clip)",
+        "            valid[:] = False\n"
+        "            return self.sums.add(only(inputs, valid), only(targets, valid), valid, self.clip)",
+        f"{_LOOPS}::test_a_row_that_the_loss_cannot_take_counts_as_nothing_and_changes_no_other",
     ),
     _bug(
         "a plan trains twice", _OF_PLANS, "        if self._begun:", "        if False:",

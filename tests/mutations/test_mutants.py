@@ -42,6 +42,8 @@ from tests.mutations import (
     narrowing,
     networks_federated,
     networks_ghost,
+    networks_leakage,
+    networks_noise,
     networks_rows,
     networks_training,
     noise,
@@ -75,7 +77,9 @@ MODULES = (
     places, plans, regressions, sampled_groups, selected_keys, server, server_gateway, server_pages, server_sign_in,
     server_work, sessions, streams, streams_sources, teachers, traffic, wire,
 )  # fmt: skip
-OF_NETWORKS = (networks_federated, networks_ghost, networks_rows, networks_training)
+OF_NETWORKS = (
+    networks_federated, networks_ghost, networks_leakage, networks_noise, networks_rows, networks_training,
+)  # fmt: skip
 """Modules of seeded bugs that need torch: some are tried by tests/learn/torch/test_seeded_bugs.py."""
 MUTANTS = tuple(mutant for module in (*MODULES, *OF_NETWORKS) for mutant in module.MUTANTS)
 PACKAGE = ROOT / "src" / "sfumato"

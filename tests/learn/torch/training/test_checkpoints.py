@@ -43,6 +43,18 @@ def test_what_was_reserved_is_spent_and_the_rest_is_drawn(tmp_path, monkeypatch,
     assert trained.updates == stopped // 5 * 5 + len(drawn)
 
 
+@pytest.mark.parametrize("noise", ["banded", "buffered"])
+def test_correlated_noise_goes_on_where_all_units_are_drawn_anew(tmp_path, monkeypatch, noise):
+    path, given = tmp_path / "run.pt", {"noise": noise, "bands": 4, "batch_size": 15}
+    with monkeypatch.context() as patched:
+        stop_after(patched, 6)
+        with pytest.raises(StoppedError):
+            planned(**given).train(checkpoint=path, every=5, progress=False)
+    drawn = stop_after(monkeypatch, 100)
+    planned(**given).train(checkpoint=path, every=5, progress=False)
+    assert len(drawn) == 0  # ten of twelve are spent, and no turn begins before the end
+
+
 def test_a_training_that_is_over_gives_its_weights_and_draws_nothing(tmp_path, monkeypatch):
     path = tmp_path / "run.pt"
     first = planned().train(checkpoint=path, progress=False)

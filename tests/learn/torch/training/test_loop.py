@@ -53,3 +53,18 @@ def test_a_clip_follows_the_norms():
     for _ in range(20):
         run.update(data, np.arange(10), np.zeros(run.sums.width, dtype=np.int64))
     assert run.clip < 10
+
+
+@pytest.mark.parametrize("mode", ["per example", "ghost"])
+def test_a_row_that_the_loss_cannot_take_counts_as_nothing_and_changes_no_other(mode):
+    inputs, targets = rows()
+    targets = targets.clone()
+    targets[5], targets[11] = 9, -3  # there are two classes
+    plan = planned((inputs, targets), mode=mode)
+    run, data = plan.started(), plan.data.opened(torch.device("cpu"))
+    whole, _ = run.exact(data, np.arange(13))
+    others, _ = run.exact(data, np.delete(np.arange(13), [5, 11]))
+    moved = whole - others  # in ghost mode, of another order of rows
+    allowed = plan.sums.sensitivity - plan.sums.steps
+    assert sum(int(number) ** 2 for number in moved) <= allowed**2
+    assert plan.train(progress=False).updates == plan.steps

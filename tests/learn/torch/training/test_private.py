@@ -47,6 +47,19 @@ def test_a_clip_that_follows_a_quantile_is_paid_from_the_same_budget():
     assert PLDAccountant().compose(counted.event).epsilon("1e-5") <= 3
 
 
+@pytest.mark.parametrize("relation", ["add_or_remove_one", "replace_one"])
+@pytest.mark.parametrize("noise", ["banded", "buffered"])
+def test_correlated_noise_costs_what_was_asked_and_adds_up_to_less(noise, relation):
+    inputs, targets = rows(4)
+    data = Examples(inputs, targets, neighboring_relation=relation)
+    given = {"epsilon": 8, "epochs": 10, "batch_size": 60, "rows": 1200}
+    alone, correlated = planned(data, **given), planned(data, noise=noise, **given)
+    accountant = PLDAccountant(neighboring_relation=relation)
+    assert 7.9 < accountant.compose(correlated.event).epsilon("1e-5") <= 8
+    if relation == "add_or_remove_one":
+        assert correlated.noise.total_stddev_steps < 0.8 * alone.noise.total_stddev_steps
+
+
 def visits(**changed):
     """Rows of a query, three of each unit at most."""
     table = pa.table({"person": [1, 1, 2, 3, 3, 3], "age": [30, 31, 50, 7, 8, 9], "ill": ["no", "yes"] * 3})
@@ -96,7 +109,9 @@ def test_a_target_of_numbers_is_in_its_own_unit():
 WRONG = [
     ("epsilon", {"epsilon": 0}), ("delta", {"delta": 0}), ("epochs", {"epochs": 0}), ("batch_size", {"batch_size": 61}),
     ("rows", {"rows": -1}), ("clip", {"clip": 0}), ("clip", {"clip": 2**21}), ("mode", {"mode": "fast"}),
-    ("block", {"block": 0}), ("data", {"data": [1, 2]}),
+    ("noise", {"noise": "pink"}), ("bands", {"noise": "banded", "bands": 7}),
+    ("adaptive_clip", {"noise": "banded", "adaptive_clip": AdaptiveClip(stddev=9)}), ("block", {"block": 0}),
+    ("data", {"data": [1, 2]}),
     ("model", {"model": nn.Sequential(nn.Linear(6, 2), nn.BatchNorm1d(2))}),
 ]  # fmt: skip
 

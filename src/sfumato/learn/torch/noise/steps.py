@@ -63,10 +63,6 @@ class StepNoise(Protocol):
     def stddev_steps(self) -> Fraction:
         """The standard deviation of the noise on a number of a step, in lattice steps; the largest of all steps."""
 
-    @property
-    def total_stddev_steps(self) -> float:
-        """The standard deviation of the noise in the sum over all steps, in lattice steps."""
-
     def start(self, width: int, *, step: int = 0) -> RunningStepNoise:
         """The noise of vectors of so many numbers, from a step on."""
 

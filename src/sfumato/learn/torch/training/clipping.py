@@ -106,6 +106,11 @@ class CountedNoise:
         return self.sums.stddev_steps
 
     @property
+    def total_stddev_steps(self) -> float:
+        """The standard deviation of the noise in the sum over all steps, in lattice steps."""
+        return self.sums.total_stddev_steps
+
+    @property
     def event(self) -> Event:
         """The event of the whole training: in each step a sum and a number, of one batch."""
         distance = moved(self.sums.l2_sensitivity, self.participation, self.neighboring_relation)

@@ -54,7 +54,16 @@ def _filled(table: torch.Tensor, index: torch.Tensor, used: torch.Tensor) -> tor
     """The rows of a table in the places that are used, and zeros in the others."""
     if not len(table):
         return table.new_zeros((len(index), *table.shape[1:]))
-    rows = table[index]
+    return only(table[index], used)
+
+
+def only(rows: torch.Tensor, used: torch.Tensor) -> torch.Tensor:
+    """Rows, with zeros for those that are not used.
+
+    Example:
+        >>> only(torch.tensor([[1, 2], [3, 4]]), torch.tensor([False, True])).tolist()
+        [[0, 0], [3, 4]]
+    """
     return torch.where(used.reshape(-1, *[1] * (rows.dim() - 1)), rows, torch.zeros_like(rows))
 
 

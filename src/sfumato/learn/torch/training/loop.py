@@ -16,7 +16,7 @@ from torch import nn
 from sfumato.learn.torch.gradients.places import shuffled
 from sfumato.learn.torch.gradients.sums import ClippedSums
 from sfumato.learn.torch.training.clipping import AdaptiveClip
-from sfumato.learn.torch.training.examples import Rows
+from sfumato.learn.torch.training.examples import Rows, only
 
 
 class Run:
@@ -79,10 +79,30 @@ class Run:
         """The sum of clipped gradients of some units, and how many lie within the clip; for noise alone."""
         total, below = torch.zeros(self.sums.width, dtype=torch.int64), 0
         for inputs, targets, used in rows.blocks(shuffled(units), self.sums.block):
-            part, within = self.sums.add(inputs, targets, used, self.clip)
+            part, within = self._added(inputs, targets, used)
             total += part.cpu()
             below += int(within.sum())
         return total.numpy(), below
+
+    def _added(
+        self, inputs: torch.Tensor, targets: torch.Tensor, used: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
+        """The sum of a block; a unit with a row that the model or the loss cannot take counts as if it were not there.
+
+        Which units these are is found out one by one, so that none of them changes what the others add.
+        """
+        try:
+            return self.sums.add(inputs, targets, used, self.clip)
+        except (IndexError, RuntimeError, ValueError):
+            valid, group = used.clone(), self.sums.rows_per_unit
+            for start in range(0, len(used), group):
+                alone = torch.zeros_like(used)
+                alone[start : start + group] = used[start : start + group]
+                try:
+                    self.sums.add(only(inputs, alone), only(targets, alone), alone, self.clip)
+                except (IndexError, RuntimeError, ValueError):
+                    valid[start : start + group] = False
+            return self.sums.add(only(inputs, valid), only(targets, valid), valid, self.clip)
 
     def step(self, gradient: npt.NDArray[np.float64]) -> None:
         """A step of the optimizer along a gradient that anybody may see."""

@@ -90,6 +90,7 @@ def private(  # noqa: PLR0913 # a plan states all on which its guarantee depends
     ============================================  ====================================================
     no row, or a batch of none                    an update by noise alone
     a gradient with a NaN or an infinite number   counts as zeros
+    a label, or an index, out of range            its unit counts as if it were not there
     a unit with more rows than `rows_per_unit`    so many of them, drawn once
     a layer that mixes rows, such as BatchNorm    ParameterError that names it, and what to take instead
     a parameter that no update moves              ParameterError when the first pass is over
@@ -220,21 +221,13 @@ class _Terms:
 
     def noise(self, multiplier: Fraction) -> StepNoise:
         """The noise of all updates, and who takes part in them."""
+        named: Any = {"l2_sensitivity": self.sensitivity, "steps": self.steps, "neighboring_relation": self.relation}
         if self.correlation == "banded":
             turns = CyclicPoisson(period=self.bands, probability=self.share * self.bands)
-            return CorrelatedNoise(
-                multiplier, l2_sensitivity=self.sensitivity, steps=self.steps, participation=turns, bands=self.bands,
-                neighboring_relation=self.relation,
-            )  # fmt: skip
+            return CorrelatedNoise(multiplier, participation=turns, bands=self.bands, **named)
         if self.correlation == "buffered":
-            return CorrelatedNoise(
-                multiplier, l2_sensitivity=self.sensitivity, steps=self.steps, participation=Phases(ceil(1 / self.share)),
-                buffers=_BUFFERS, neighboring_relation=self.relation,
-            )  # fmt: skip
-        sums = IndependentNoise(
-            multiplier, l2_sensitivity=self.sensitivity, steps=self.steps, participation=Poisson(self.share),
-            neighboring_relation=self.relation,
-        )  # fmt: skip
+            return CorrelatedNoise(multiplier, participation=Phases(ceil(1 / self.share)), buffers=_BUFFERS, **named)
+        sums = IndependentNoise(multiplier, participation=Poisson(self.share), **named)
         return sums if self.rule is None else CountedNoise(sums=sums, rule=self.rule)
 
     def event(self, multiplier: Fraction) -> Event:
