@@ -116,6 +116,7 @@ def leaked_input(
         ParameterError: The update is not of as many numbers as the network is trained in, or a parameter is wrong.
 
     Example:
+        >>> _ = torch.manual_seed(1)
         >>> model = nn.Sequential(nn.Flatten(), nn.Linear(9, 4), nn.ReLU(), nn.Linear(4, 3))
         >>> example, loss = torch.linspace(0, 1, 9).reshape(1, 3, 3), nn.CrossEntropyLoss()
         >>> update = gradient_of(model, loss, example, 2)
