@@ -25,6 +25,7 @@ from small_networks import Watch, measured, network
 from torch import nn
 
 import sfumato as sf
+from sfumato.privacy.events import GaussianEvent, PoissonSampledEvent
 
 PEERS = Path(__file__).parents[1] / "peers"
 EPSILON, DELTA = 3, 1e-5
@@ -93,8 +94,7 @@ def pld_of(event, delta):
 
 def same_noise(found, delta):
     """Our ε of what a peer did."""
-    event = sf.privacy.events.GaussianEvent(found["noise_multiplier"])
-    sampled = sf.privacy.events.PoissonSampledEvent(found["sampling"], event)
+    sampled = PoissonSampledEvent(found["sampling"], GaussianEvent(found["noise_multiplier"]))
     return float(sf.accounting.PLDAccountant().compose(sampled, count=found["steps"]).epsilon(str(delta)))
 
 
