@@ -102,4 +102,15 @@ MUTANTS = (
         "self.mechanism.stddev_steps / self.noise_multiplier / 2",
         "test_correlated.py::test_with_buffers_all_parts_together_move_as_much_as_the_event_says",
     ),
+    Mutant(
+        name="rows of one unit take turns in several groups",
+        edits=(
+            (
+                "learn/torch/training/private.py",
+                'if noise == "banded" and rows_per_unit > 1:',
+                'if noise == "banded" and rows_per_unit < 1:',
+            ),
+        ),
+        tests=("tests/learn/torch/training/test_private.py::test_rows_of_a_unit_of_a_query_take_no_turns_in_groups",),
+    ),
 )

@@ -182,6 +182,9 @@ def test_the_strategy_of_the_noise_is_that_of_the_event(monkeypatch):
         noises = np.array([running.draw() for _ in range(8 - first)], dtype=object)
         left = matrix[: 8 - first, : 8 - first] @ noises - np.array(kept, dtype=object)
         assert max(abs(int(each)) for each in left.ravel()) <= 1 << bits - 1
+    cut = noise(steps=7).start(3, step=8)
+    with pytest.raises(ParameterError, match="one of the steps"):
+        cut.draw()
     for step in (1, 6, 12):
         with pytest.raises(ParameterError, match="step"):
             made.start(3, step=step)

@@ -55,6 +55,22 @@ def test_correlated_noise_goes_on_where_all_units_are_drawn_anew(tmp_path, monke
     assert len(drawn) == 0  # ten of twelve are spent, and no turn begins before the end
 
 
+@pytest.mark.parametrize("stopped", [3, 17, 18])
+def test_correlated_noise_goes_on_where_the_last_turn_is_cut_short(tmp_path, monkeypatch, stopped):
+    """Eighteen updates, in turns of four."""
+    path, given = tmp_path / "run.pt", {"noise": "banded", "bands": 4}
+    with monkeypatch.context() as patched:
+        stop_after(patched, stopped)
+        if stopped < 18:
+            with pytest.raises(StoppedError):
+                planned(**given).train(checkpoint=path, every=5, progress=False)
+        else:
+            planned(**given).train(checkpoint=path, every=5, progress=False)
+    drawn = stop_after(monkeypatch, 100)
+    planned(**given).train(checkpoint=path, every=5, progress=False)
+    assert len(drawn) == (10 if stopped == 3 else 0)
+
+
 def test_a_training_that_is_over_gives_its_weights_and_draws_nothing(tmp_path, monkeypatch):
     path = tmp_path / "run.pt"
     first = planned().train(checkpoint=path, progress=False)

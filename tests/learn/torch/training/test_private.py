@@ -83,6 +83,16 @@ def test_rows_of_a_unit_of_a_query_are_priced_as_a_group():
     assert plan.noise_multiplier > planned().noise_multiplier * 1.5
 
 
+def test_rows_of_a_unit_of_a_query_take_no_turns_in_groups():
+    """They would have several phases, so that samples of one are no samples of the others."""
+    with pytest.raises(ParameterError, match="rows of one unit"):
+        of_visits(visits(), noise="banded", bands=2)
+    plan = of_visits(visits(), noise="buffered")
+    assert plan.event.size == 3
+    alone = visits(limits=Limits(max_rows_per_unit=1))
+    assert not isinstance(of_visits(alone, noise="banded", bands=2).event, GroupEvent)
+
+
 def test_a_training_through_a_session_is_charged_and_an_equal_one_is_stored():
     session = visits()
     first = of_visits(session).train(progress=False)

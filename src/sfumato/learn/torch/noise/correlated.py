@@ -136,9 +136,12 @@ class CorrelatedNoise:
             ParameterError: A number is out of range, or no period begins at the step.
         """
         first = self.participation.checked_start(step)
-        if first > self.steps:
-            raise ParameterError("step", step, f"must be at most {self.steps}")
-        return RunningCorrelatedNoise(self.mechanism.start(positive_integer(width, "width")), self.steps - first)
+        last = self.participation.times(self.steps) * self.participation.period  # the last period may be cut short
+        if first > last:
+            raise ParameterError("step", step, f"must be at most {last}")
+        return RunningCorrelatedNoise(
+            self.mechanism.start(positive_integer(width, "width")), max(0, self.steps - first)
+        )
 
     def _banded(self, bands: int | None) -> BandedToeplitz:
         """For ρ of all parts together, if nothing were amplified."""

@@ -224,7 +224,8 @@ class CyclicPoisson(Batches):
     a strategy with at most as many bands costs no more than independent noise for ⌈steps/period⌉ samples.
 
     **Guarantee**: `PoissonSampledEvent`, ⌈steps/period⌉ times, under both neighboring relations, where what depends on
-    one batch is over before the unit's next one and has its event for adding or removing one unit.
+    one batch is over before the unit's next one and has its event for adding or removing one unit. It is no event of a
+    group of units, as each has a phase of its own.
     Proof: proofs/learn/torch/noise/sampling.md.
 
     Args:

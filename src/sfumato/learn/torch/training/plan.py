@@ -200,9 +200,11 @@ class TrainingPlan:
     ) -> dict[str, Json]:  # fmt: skip
         """All updates that are left; nothing of it depends on rows but through noisy sums."""
         saved = TrainingFile(path, every=every, run=run, plan=self._digest)
-        first = min(-(-saved.begin() // self.noise.participation.period) * self.noise.participation.period, self.steps)
-        batches = self.noise.participation.start(len(rows.places), step=first)
-        noise = self.noise.start(self.sums.width, step=first)
+        period = self.noise.participation.period
+        turn = -(-saved.begin() // period) * period  # the last one may be cut short, and then this is behind the end
+        first = min(turn, self.steps)
+        batches = self.noise.participation.start(len(rows.places), step=turn)
+        noise = self.noise.start(self.sums.width, step=turn)
         checked = min(first + ceil(1 / self.noise.participation.share), self.steps)
         before, still = [own.detach().clone() for _, own in run.parameters], []
         self.model.train()

@@ -161,7 +161,7 @@ def private(  # noqa: PLR0913 # a plan states all on which its guarantee depends
     terms = _Terms(
         sensitivity=sums.sensitivity, steps=steps, share=Fraction(size, count), rule=adaptive_clip,
         relation=source.neighboring_relation, rows_per_unit=source.rows_per_unit // known, correlation=noise,
-        bands=_bands(bands, noise, Fraction(count, size)),
+        bands=_bands(bands, noise, Fraction(count, size), rows_per_unit=source.rows_per_unit // known),
     )  # fmt: skip
     drawn, event = _calibrated(charge, terms)
     return TrainingPlan(
@@ -236,9 +236,12 @@ class _Terms:
         return event if self.rows_per_unit == 1 else GroupEvent(event, self.rows_per_unit)
 
 
-def _bands(bands: int, noise: Correlation, most: Fraction) -> int:
+def _bands(bands: int, noise: Correlation, most: Fraction, *, rows_per_unit: int) -> int:
     """Over how many updates noise is correlated: units take turns in as many groups, each as large as a batch."""
     wide = positive_integer(bands, "bands")
+    if noise == "banded" and rows_per_unit > 1:
+        requirement = "must be another: rows of one unit would take turns in several groups, which no event covers"
+        raise ParameterError("noise", noise, requirement)
     if noise == "banded" and wide > most:
         raise ParameterError("bands", bands, f"must be at most rows/batch_size, here {float(most):.4g}")
     return wide
