@@ -18,6 +18,7 @@ help:
 	@echo "make demo    set up, then answer questions about the Adult census (core and plots only)"
 	@echo "make near    what is near to FILE=src/sfumato/...py, or to all changes since the last commit, in seconds"
 	@echo "make test    set up, then lint and test: of slow tests a part, and no long ones"
+	@echo "make deep    networks, with which make test ends: needs torch, some 5 GB on Linux"
 	@echo "make lint    ruff, mypy, import directions, rules about the project, examples in docstrings"
 	@echo "make docs    examples, links, names, pictures and the notebook of the docs"
 	@echo "make times   measure what each test costs, print the share of each package, write tests/times.json"

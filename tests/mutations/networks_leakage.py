@@ -30,8 +30,8 @@ MUTANTS = (
         edits=(
             (
                 _LEAKAGE,
-                "parts = [part for part in model.parameters() if part.requires_grad]\n    output",
-                "parts = [part.requires_grad_() for part in model.parameters()]\n    output",
+                "parts = [part for part in model.parameters() if part.requires_grad]\n    try",
+                "parts = [part.requires_grad_() for part in model.parameters()]\n    try",
             ),
         ),
         tests=(_FROZEN,),

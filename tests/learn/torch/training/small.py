@@ -17,9 +17,10 @@ def rows(count=60, width=6, seed=1):
     return inputs, (inputs[:, 0] > inputs[:, 1]).to(torch.int64)
 
 
-def planned(data=None, *, model=None, rate=0.5, schedule=None, **changed):
+def planned(data=None, *, model=None, loss=None, rate=0.5, schedule=None, **changed):
     model = network() if model is None else model
     given = {"epsilon": 3, "delta": "1e-5", "epochs": 3, "batch_size": 10, "rows": 60, "block": 8} | changed
     optimizer = torch.optim.SGD(model.parameters(), lr=rate)
     made = None if schedule is None else schedule(optimizer)
-    return private(model, optimizer, nn.CrossEntropyLoss(), rows() if data is None else data, schedule=made, **given)
+    loss = nn.CrossEntropyLoss() if loss is None else loss
+    return private(model, optimizer, loss, rows() if data is None else data, schedule=made, **given)

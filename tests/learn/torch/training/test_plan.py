@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from tests.learn.torch.training.small import network, planned, rows
+from torch import nn
 
 from sfumato.errors import ParameterError
 from sfumato.learn.torch.training.loop import Run
@@ -92,3 +93,35 @@ def test_a_plan_says_what_it_costs_and_nothing_of_the_rows():
     for part in ("ε 3, δ 1e-05", "updates     18", "exact"):
         assert part in said
     assert "tensor" not in repr(planned())
+
+
+def test_a_model_is_trained_in_the_mode_it_is_in_and_is_ready_afterwards():
+    plan = planned()
+    plan.model[1].eval()
+    modes = [part.training for part in plan.model.modules()]
+    plan.audited(canaries=40)
+    assert [part.training for part in plan.model.modules()] == modes
+    seen = []
+    plan.model[1].register_forward_hook(lambda part, *_: seen.append(part.training))
+    trained = plan.train(progress=False)
+    assert set(seen) == {False}
+    assert not any(part.training for part in trained.model.modules())
+
+
+def of_loss(weight):
+    return {"loss": nn.CrossEntropyLoss(weight=torch.tensor([1.0, weight]))}
+
+
+def of_schedule(factor):
+    return {"schedule": lambda optimizer: torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=factor)}
+
+
+def of_functions(factor):
+    return {"schedule": lambda optimizer: torch.optim.lr_scheduler.LambdaLR(optimizer, lambda _: factor)}
+
+
+@pytest.mark.parametrize("changed", [of_loss, of_schedule, of_functions])
+def test_a_stored_training_is_not_taken_for_one_of_another_loss_or_schedule(changed):
+    assert planned(**changed(0.5)).document() != planned(**changed(0.25)).document()
+    if changed is not of_functions:
+        assert planned(**changed(0.5)).document() == planned(**changed(0.5)).document()

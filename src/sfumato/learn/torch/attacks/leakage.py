@@ -233,11 +233,17 @@ def gradient_of(model: nn.Module, loss: Loss, example: torch.Tensor, label: int)
         example: One input.
         label: Its class.
 
+    Raises:
+        ParameterError: The network or the loss cannot take the example.
+
     Example:
         >>> gradient_of(nn.Linear(2, 3), nn.CrossEntropyLoss(), torch.ones(2), 1).shape
         torch.Size([9])
     """
-    return _gradient(model, loss, example, label, is_differentiable=False).detach()
+    of_kind(model, "model", nn.Module, "a network of PyTorch")
+    called(loss, "loss", "a function of outputs and labels, such as nn.CrossEntropyLoss()")
+    of_kind(example, "example", torch.Tensor, "a tensor: one input")
+    return _gradient(model, loss, example, whole(label, "label"), is_differentiable=False).detach()
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,10 +305,14 @@ def _gradient(
 ) -> torch.Tensor:  # fmt: skip
     """As the interface of training has it: trained parameters in their order."""
     parts = [part for part in model.parameters() if part.requires_grad]
-    output = loss(model(example[None]), torch.tensor([label], device=example.device))
-    found = torch.autograd.grad(
-        output, parts, create_graph=is_differentiable, allow_unused=True, materialize_grads=True
-    )
+    try:
+        output = loss(model(example[None]), torch.tensor([label], device=example.device))
+        found = torch.autograd.grad(
+            output, parts, create_graph=is_differentiable, allow_unused=True, materialize_grads=True
+        )
+    except Exception as error:
+        requirement = f"must be an input that the model and the loss take: {error}"
+        raise ParameterError("example", tuple(example.shape), requirement) from error
     return torch.cat([part.reshape(-1) for part in found])
 
 
@@ -323,7 +333,7 @@ def _pair(bounds: Any) -> tuple[Any, Any]:
 
 
 def _shape(shape: Any) -> tuple[int, ...]:
-    if not isinstance(shape, Sequence) or isinstance(shape, str) or not shape:
+    if not isinstance(shape, Sequence) or isinstance(shape, str | bytes) or not shape:
         raise ParameterError("shape", shape, "must be the shape of an input, such as (1, 28, 28)")
     return tuple(whole(size, "shape", least=1) for size in shape)
 

@@ -3,11 +3,12 @@
 Proof: proofs/learn/torch/federated/plan.md.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
@@ -47,8 +48,39 @@ class FederatedModel:
     guarantee: ApproxDP
 
 
+class Federation(ABC):
+    """What every plan of a federation promises its owners."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # fields of every plan
+
+        @property
+        def charge(self) -> ApproxDP:
+            """What every owner is promised."""
+
+        @property
+        def neighboring_relation(self) -> NeighboringRelation:
+            """What may change of an owner."""
+
+    @property
+    @abstractmethod
+    def event(self) -> Event:
+        """What all rounds together reveal of an owner, for accountants."""
+
+    def guarantee_of(self, owner: Owner) -> ApproxDP:
+        """What this owner is promised: its own ε, if it is below that of the plan."""
+        own = self.charge.epsilon if owner.epsilon is None else min(owner.epsilon, self.charge.epsilon)
+        return ApproxDP(own, self.charge.delta)
+
+    def epsilon_of_group(self, size: int) -> float:
+        """The ε of so many owners that are one, as hospitals of one trust, at the δ of the plan, rounded up."""
+        accountant = PLDAccountant(neighboring_relation=self.neighboring_relation)
+        return float(accountant.compose(GroupEvent(self.event, size)).epsilon(self.charge.delta))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FederatedPlan:
+class FederatedPlan(Federation):
     """All that a federation with a trusted server does, settled before any owner is asked; see `private_federation`.
 
     A round draws each owner by a coin of its own probability. Whoever is drawn trains on the public model. Its update
@@ -99,16 +131,6 @@ class FederatedPlan:
     def event_of(self, owner: Owner) -> Event:
         """What all rounds together reveal of this owner, for accountants."""
         return sampled_rounds(self.probability_of(owner), self.noise.event, self.rounds)
-
-    def guarantee_of(self, owner: Owner) -> ApproxDP:
-        """What this owner is promised: its own ε, if it is below that of the plan."""
-        own = self.charge.epsilon if owner.epsilon is None else min(owner.epsilon, self.charge.epsilon)
-        return ApproxDP(own, self.charge.delta)
-
-    def epsilon_of_group(self, size: int) -> float:
-        """The ε of so many owners that are one, as hospitals of one trust, at the δ of the plan, rounded up."""
-        accountant = PLDAccountant(neighboring_relation=self.neighboring_relation)
-        return float(accountant.compose(GroupEvent(self.event, size)).epsilon(self.charge.delta))
 
     def train(self, owners: Iterable[Owner]) -> FederatedModel:
         """All rounds, once.

@@ -17,13 +17,13 @@ from sfumato.accounting.gaussian.shares import shares_rho_up
 from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.errors import ParameterError
 from sfumato.learn.torch.federated.owners import STEPS, LocalTraining, Loss, Owner, Steps, as_clip
-from sfumato.learn.torch.federated.plan import FederatedModel
+from sfumato.learn.torch.federated.plan import FederatedModel, Federation
 from sfumato.learn.torch.federated.public_model import PublicModel
 from sfumato.mechanisms.distributed.gaussian import DistributedGaussian
 from sfumato.numeric.arguments import whole
 from sfumato.numeric.rationals import Number, positive_integer
 from sfumato.numeric.rounding import dyadic_up
-from sfumato.privacy.events import Event, GroupEvent, PureEvent, SelfComposedEvent, ZCDPEvent
+from sfumato.privacy.events import Event, PureEvent, SelfComposedEvent, ZCDPEvent
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import NeighboringRelation, as_relation
 from sfumato.privacy.secret import Secret
@@ -32,7 +32,7 @@ _BITS: Final = 40  # of an owner's own ρ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SharedFederatedPlan:
+class SharedFederatedPlan(Federation):
     """All that a federation without a trusted server does, settled before any owner is asked; see `shared_federation`.
 
     In each round every owner computes its `contribution` at its place, and hands it to a protocol that adds a share of
@@ -86,16 +86,6 @@ class SharedFederatedPlan:
         if most == STEPS:
             return self.event
         return SelfComposedEvent(ZCDPEvent(self._rho(most)) if most else PureEvent(Fraction(0)), self.rounds)
-
-    def guarantee_of(self, owner: Owner) -> ApproxDP:
-        """What this owner is promised: its own ε, if it is below that of the plan."""
-        own = self.charge.epsilon if owner.epsilon is None else min(owner.epsilon, self.charge.epsilon)
-        return ApproxDP(own, self.charge.delta)
-
-    def epsilon_of_group(self, size: int) -> float:
-        """The ε of so many owners that are one, as hospitals of one trust, at the δ of the plan, rounded up."""
-        accountant = PLDAccountant(neighboring_relation=self.neighboring_relation)
-        return float(accountant.compose(GroupEvent(self.event, size)).epsilon(self.charge.delta))
 
     def contribution(self, owner: Owner) -> Secret[Steps]:
         """What an owner adds to the next round, before its share of the noise; 0 where its training fails.

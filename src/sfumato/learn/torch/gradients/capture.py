@@ -16,7 +16,7 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from sfumato.errors import ParameterError
 from sfumato.learn.torch.gradients.attention import PRODUCTS, attended
-from sfumato.learn.torch.gradients.per_example import Loss, deterministic, fresh_randomness
+from sfumato.learn.torch.gradients.per_example import Loss, check_autocast, deterministic, fresh_randomness
 from sfumato.learn.torch.gradients.sites import LAYERS, Passage, Site
 
 _PARAMETERS: Final = {"weight", "bias"}
@@ -53,6 +53,7 @@ class Network:
     sites: tuple[Site, ...] = field(init=False)
 
     def __post_init__(self) -> None:
+        check_autocast(self.autocast)
         places: dict[int, int] = {}
         width = 0
         for parameter in self.model.parameters():

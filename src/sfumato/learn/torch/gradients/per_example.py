@@ -86,8 +86,7 @@ class PerExampleGradients:
     shapes: tuple[tuple[int, ...], ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        if self.autocast not in _AUTOCAST:
-            raise ParameterError("autocast", self.autocast, "must be torch.bfloat16, torch.float16 or None (float32)")
+        check_autocast(self.autocast)
         if self.way not in get_args(Way):
             raise ParameterError("way", self.way, f"must be one of {', '.join(get_args(Way))}")
         trainable = trainable_parameters(self.model)
@@ -154,6 +153,16 @@ class PerExampleGradients:
         """Forward and backward in the type of `autocast`; copies of weights are not kept from row to row."""
         is_mixed = self.autocast is not None
         return torch.autocast(device.type, dtype=self.autocast, enabled=is_mixed, cache_enabled=False)
+
+
+def check_autocast(autocast: object) -> None:
+    """Refuse a type in which no network runs.
+
+    Raises:
+        ParameterError: It is another than `torch.bfloat16`, `torch.float16` or None.
+    """
+    if not any(autocast is known for known in _AUTOCAST):
+        raise ParameterError("autocast", autocast, "must be torch.bfloat16, torch.float16, or None for float32")
 
 
 def trainable_parameters(model: nn.Module) -> dict[str, nn.Parameter]:

@@ -15,6 +15,7 @@ from sfumato.errors import ParameterError
 from sfumato.learn.attacks.auditor import Played
 from sfumato.learn.attacks.report import ModelAudit
 from sfumato.learn.torch.gradients.sums import ExactSums
+from sfumato.learn.torch.training.clipping import FURTHEST
 from sfumato.learn.torch.training.examples import Rows
 from sfumato.learn.torch.training.loop import Run
 from sfumato.noise.uniform.bernoulli import bernoulli
@@ -27,14 +28,14 @@ CANARIES: Final = 1000
 """How many canaries there are, if nothing is said."""
 
 _FEWEST: Final = 32
-_LONG: Final = 10.0
-"""The gradient of a canary over the clip: whoever forgets to clip is found out."""
+_LONG: Final = 10 * FURTHEST
+"""The gradient of a canary over the first clip: whoever forgets to clip is found out, wherever a rule moves it."""
 
 
 def with_canaries(plan: "TrainingPlan", *, canaries: int | None, significance: float, is_shown: bool) -> ModelAudit:
     """Train on canaries alone, each of which a fair coin chose, and guess the coins from all noisy updates.
 
-    The gradient of a canary is ten times the clip in one number of its own, and 0 elsewhere. So no canary is in the way
+    The gradient of a canary is far above the clip in one number of its own, and 0 elsewhere. So no canary is in the way
     of another, and an adversary who knows all rows but one could do no better. All else is the training as it is: who
     takes part, the clip, the lattice, the noise, the division. The model stays as it is, and no row is read.
 
@@ -85,7 +86,7 @@ class _Canaries:
     def rows(self, inputs: torch.Tensor, _targets: torch.Tensor, /) -> torch.Tensor:
         """Each is long in a number of its own."""
         found = torch.zeros(len(inputs), self.width)
-        found[torch.arange(len(inputs)), self.places[inputs]] = _LONG * float(self.clip) * 2.0**10
+        found[torch.arange(len(inputs)), self.places[inputs]] = _LONG * float(self.clip)
         return found
 
 

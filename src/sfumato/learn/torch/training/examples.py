@@ -18,6 +18,9 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as
 from sfumato.privacy.secret import Secret
 from sfumato.session.training.columns import TrainingColumn, TrainingRows
 
+MOST_ROWS: Final = 1 << 12
+"""So many rows of a unit are used at most: all of them are in one block."""
+
 _ORDERS: Final = 1 << 62
 _NOBODY: Final = -1
 
@@ -110,7 +113,7 @@ class Examples:
         rows, labels = _tensor(inputs, "inputs"), _tensor(targets, "targets")
         if len(rows) != len(labels):
             raise ParameterError("targets", "targets", "must be as many as there are inputs")
-        most = positive_integer(rows_per_unit, "rows_per_unit")
+        most = positive_integer(rows_per_unit, "rows_per_unit", most=MOST_ROWS)
         if units is None and most > 1:
             raise ParameterError("units", None, "must be stated where a unit has several rows")
         places = np.arange(len(rows))[:, None] if units is None else _places_of(units, len(rows), most)

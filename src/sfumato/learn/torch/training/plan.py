@@ -130,11 +130,8 @@ class TrainingPlan:
             for group in self.optimizer.param_groups
         ]
         return {
-            "model": sha256(repr(self.model).encode()).hexdigest(), "weights": self.weights, "loss": repr(self.loss),
-            "optimizer": [type(self.optimizer).__name__, *groups], "schedule": type(self.schedule).__name__,
-            "event": encode_event(self.event), "batch_size": self.batch_size, "steps": self.steps,
-            "clip": str(self.clip), "rule": repr(self.rule), "noise": repr(self.noise),
-            "block": self.sums.block, "sums": type(self.sums).__name__,
+            "model": sha256(repr(self.model).encode()).hexdigest(), "weights": self.weights, "loss": self._loss,
+            "optimizer": [type(self.optimizer).__name__, *groups], "schedule": self._schedule, **self._terms,
         }  # fmt: skip
 
     def train(
@@ -179,10 +176,32 @@ class TrainingPlan:
         return {**found, "weights": written(self.model)}
 
     @property
+    def _terms(self) -> dict[str, Json]:
+        """What is released, and what for."""
+        return {
+            "event": encode_event(self.event), "batch_size": self.batch_size, "steps": self.steps,
+            "clip": str(self.clip), "rule": repr(self.rule), "noise": repr(self.noise), "block": self.sums.block,
+            "sums": type(self.sums).__name__,
+        }  # fmt: skip
+
+    @property
+    def _loss(self) -> list[Json]:
+        """What tells the loss from others: a function by where it lies in memory, so that another one never passes."""
+        return [repr(self.loss), digest_of(self.loss)] if isinstance(self.loss, nn.Module) else [repr(self.loss)]
+
+    @property
+    def _schedule(self) -> list[Json]:
+        """What tells the schedule from others; one of functions by where it lies in memory."""
+        if self.schedule is None:
+            return []
+        state: dict[str, Any] = self.schedule.state_dict()
+        is_told = bool(state) and "lr_lambdas" not in state
+        return [type(self.schedule).__name__, repr(sorted(state.items())) if is_told else repr(self.schedule)]
+
+    @property
     def _digest(self) -> str:
-        """What tells the plan from others, whatever weights it starts with: a checkpoint has its own."""
-        others = {name: value for name, value in self.document().items() if name != "weights"}
-        return sha256(json.dumps(others, sort_keys=True).encode()).hexdigest()
+        """What tells the plan from others for its checkpoint, which has the weights, and all else that changes."""
+        return sha256(json.dumps(self._terms, sort_keys=True).encode()).hexdigest()
 
     @property
     def _device(self) -> torch.device:
@@ -207,7 +226,6 @@ class TrainingPlan:
         noise = self.noise.start(self.sums.width, step=turn)
         checked = min(first + ceil(1 / self.noise.participation.share), self.steps)
         before, still = [own.detach().clone() for _, own in run.parameters], []
-        self.model.train()
         with bar("training", total=self.steps, done=first, shown=is_shown) as advance:
             for step in range(first, self.steps):
                 saved.before(step, self.steps)
@@ -216,7 +234,6 @@ class TrainingPlan:
                     break
                 advance()
         saved.end(self.steps)
-        self.model.eval()
         return {"updates": run.drawn, "still": list(still)}
 
     def audited(
@@ -239,5 +256,5 @@ class TrainingPlan:
             requirement = "must move what it trains: these have not moved, though the updates were paid"
             raise ParameterError("optimizer", ", ".join(found["still"]), requirement)
         return TrainedModel(
-            model=self.model, event=self.event, guarantee=self.charge, updates=found["updates"], receipt=receipt
+            model=self.model.eval(), event=self.event, guarantee=self.charge, updates=found["updates"], receipt=receipt
         )  # fmt: skip

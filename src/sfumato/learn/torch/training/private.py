@@ -97,7 +97,8 @@ def private(  # noqa: PLR0913 # a plan states all on which its guarantee depends
     ============================================  ====================================================
 
     Args:
-        model: The network, on the device where it is to be trained; its parameters with `requires_grad` are trained.
+        model: The network, on the device and in the mode in which it is to be trained. Its parameters with
+            `requires_grad` are trained.
         optimizer: Any optimizer of exactly those parameters.
         loss: From outputs and targets of a batch to one number, such as ``nn.CrossEntropyLoss()``.
         data: `Examples`, or inputs and targets as a pair, where each row is a unit; or a training set of a session.
@@ -144,6 +145,10 @@ def private(  # noqa: PLR0913 # a plan states all on which its guarantee depends
     called(loss, "loss", "a function of outputs and targets, such as nn.CrossEntropyLoss()")
     one_of(mode, "mode", ("per example", "ghost"))
     one_of(noise, "noise", ("independent", "banded", "buffered"))
+    if schedule is not None and not all(hasattr(schedule, own) for own in ("step", "state_dict")):
+        raise ParameterError("schedule", schedule, "must be one of torch.optim.lr_scheduler, or None")
+    if adaptive_clip is not None:
+        of_kind(adaptive_clip, "adaptive_clip", AdaptiveClip, "AdaptiveClip(…), or None")
     if adaptive_clip is not None and noise != "independent":
         requirement = 'must be left out, or noise "independent": correlated noise is in steps of one clip'
         raise ParameterError("adaptive_clip", adaptive_clip, requirement)
