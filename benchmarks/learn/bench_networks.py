@@ -77,7 +77,7 @@ def ours(task, seed, data):
     plan = private(
         model, optimizer, nn.CrossEntropyLoss(), (rows, labels), epsilon=task["epsilon"], delta=str(task["delta"]),
         epochs=task["epochs"], batch_size=task["batch"], rows=len(rows), clip=str(task["clip"]), mode=task["mode"],
-        block=task.get("block", 64),
+        block=task["block"],
     )  # fmt: skip
     watch = Watch(task["device"])
     trained = plan.train(progress=False)
@@ -158,7 +158,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--tasks", default="digits,shapes")
     parser.add_argument("--networks", default=",".join(NETWORKS))
-    parser.add_argument("--block", type=int, default=64)
+    parser.add_argument("--block", type=int)
     parser.add_argument("--choose", action="store_true")
     parser.add_argument("--ours")
     arguments = parser.parse_args()

@@ -12,7 +12,7 @@ _REFUSED = f"{_OF_CHECKS}::TestModels::test_what_cannot_be_trained_is_named_with
 MUTANTS = (
     Mutant(
         name="each row has the mean gradient of its block",
-        edits=((_ROWS, "parts[name].reshape(len", "parts[name].mean(0).expand_as(parts[name]).reshape(len"),),
+        edits=((_ROWS, "found[name].reshape(len", "found[name].mean(0).expand_as(found[name]).reshape(len"),),
         tests=(f"{_OF_ROWS}::TestRows::test_rows_are_gradients_of_autograd_one_by_one",),
     ),
     Mutant(

@@ -44,6 +44,11 @@ MUTANTS = (
     ),
     _bug("a gradient that is not finite counts", _LATTICE, "used & norms.isfinite()", "used", _MOVES),
     _bug(
+        "gradients of two parameters share memory", "learn/torch/gradients/per_example.py",
+        "parts = [part.clone() for part in parts]", "pass",
+        "tests/learn/torch/gradients/test_per_example.py::test_parts_share_no_memory",
+    ),
+    _bug(
         "an empty place of a block counts", _LATTICE, "used & norms.isfinite()", "norms.isfinite()",
         f"{_SUMS}::test_a_row_in_an_empty_place_counts_nothing",
     ),

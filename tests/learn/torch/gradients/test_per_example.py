@@ -229,3 +229,24 @@ class TestMadeUpRows:
     def test_rows_like_nothing_are_refused(self):
         with pytest.raises(ParameterError, match="at least one"):
             made_up_rows(torch.zeros(0, 3), 2)
+
+
+class Added(nn.Module):
+    """Two parameters whose gradients are one tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Parameter(torch.zeros(6)), nn.Parameter(torch.zeros(6))
+
+    def forward(self, inputs):
+        return inputs + (self.first + self.second)
+
+
+def test_parts_share_no_memory():
+    gradients = PerExampleGradients(Added(), nn.MSELoss())
+    inputs, targets = torch.rand(4, 6), torch.rand(4, 6)
+    before = gradients.rows(inputs, targets)
+    parts = gradients.parts(inputs, targets)
+    assert len({part.untyped_storage().data_ptr() for part in parts}) == 2
+    parts[0].zero_()
+    assert torch.equal(parts[1], before[:, 6:])

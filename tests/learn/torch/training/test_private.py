@@ -13,7 +13,7 @@ from sfumato.accounting.pld.accountant import PLDAccountant
 from sfumato.errors import BudgetExceededError, ParameterError
 from sfumato.learn.torch.training.clipping import AdaptiveClip
 from sfumato.learn.torch.training.examples import Examples
-from sfumato.learn.torch.training.private import private
+from sfumato.learn.torch.training.private import _block, private
 from sfumato.privacy.events import GroupEvent
 from sfumato.query.model.schema import Limits
 
@@ -138,6 +138,14 @@ def test_what_cannot_be_used_is_named_before_anything_is_read(named, changed):
 def test_a_rule_that_leaves_nothing_for_gradients_is_refused():
     with pytest.raises(ParameterError, match="larger stddev"):
         planned(epsilon="0.5", adaptive_clip=AdaptiveClip(stddev="0.5"))
+
+
+@pytest.mark.parametrize(("batch", "width", "mode", "expected"), [
+    (10, 6, "per example", 16), (60, 6, "ghost", 64), (5000, 6, "per example", 256), (5000, 20_000, "per example", 64),
+    (5000, 20_000, "ghost", 256),
+])  # fmt: skip
+def test_a_block_is_about_a_batch_and_not_too_large(batch, width, mode, expected):
+    assert _block(batch, network(width=width), mode) == expected
 
 
 def test_nothing_is_read_off_the_data():

@@ -118,16 +118,24 @@ class PerExampleGradients:
             >>> gradients.rows(torch.randn(5, 3), torch.zeros(5, dtype=torch.int64)).shape == (5, gradients.width)
             True
         """
+        return torch.cat(self.parts(inputs, targets), dim=1)
+
+    def parts(self, inputs: torch.Tensor, targets: torch.Tensor) -> list[torch.Tensor]:
+        """As `rows`, but the numbers of each parameter on their own: tensors that share no memory, block × its size."""
         parameters = {name: value.detach() for name, value in trainable_parameters(self.model).items()}
         if tuple(parameters) != self.names:
             raise ParameterError("model", type(self.model).__name__, "has other trainable parameters than at the start")
         precision = self._precision(inputs.device)
         quiet = warnings.catch_warnings(action="ignore")
         with deterministic(), fresh_randomness(inputs.device), precision, quiet:
-            parts = self._parts(parameters, inputs.detach(), targets.detach())
-        return torch.cat([parts[name].reshape(len(inputs), -1).to(torch.float32) for name in self.names], dim=1)
+            found = self._by_name(parameters, inputs.detach(), targets.detach())
+        parts = [found[name].reshape(len(inputs), -1).to(torch.float32).contiguous() for name in self.names]
+        memory = {part.untyped_storage().data_ptr() for part in parts}
+        if len(memory) < len(parts):  # autograd may give one tensor for several parameters
+            parts = [part.clone() for part in parts]
+        return parts
 
-    def _parts(self, parameters: _Named, inputs: torch.Tensor, targets: torch.Tensor) -> _Named:
+    def _by_name(self, parameters: _Named, inputs: torch.Tensor, targets: torch.Tensor) -> _Named:
         """The gradients of each parameter, block × its shape."""
         of_row = grad(self._row_loss)
         if self.way == "one by one":  # each row is copied, because kernels may depend on where in memory it starts
@@ -156,11 +164,7 @@ class PerExampleGradients:
 
 
 def check_autocast(autocast: object) -> None:
-    """Refuse a type in which no network runs.
-
-    Raises:
-        ParameterError: It is another than `torch.bfloat16`, `torch.float16` or None.
-    """
+    """Refuse a type that is none of those in which passes run, by a `ParameterError`."""
     if not any(autocast is known for known in _AUTOCAST):
         raise ParameterError("autocast", autocast, "must be torch.bfloat16, torch.float16, or None for float32")
 

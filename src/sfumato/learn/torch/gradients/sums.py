@@ -35,8 +35,8 @@ class RowGradients(Protocol):
     def width(self) -> int:
         """How many numbers a gradient has."""
 
-    def rows(self, inputs: torch.Tensor, targets: torch.Tensor, /) -> torch.Tensor:
-        """One gradient a row, in single precision."""
+    def parts(self, inputs: torch.Tensor, targets: torch.Tensor, /) -> list[torch.Tensor]:
+        """One gradient a row, in single precision, parameter by parameter; whoever gets them may overwrite them."""
 
 
 class ClippedSums(Protocol):
@@ -117,51 +117,60 @@ class ExactSums:
         self, inputs: torch.Tensor, targets: torch.Tensor, used: torch.Tensor, clip: float
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """What a block adds, and which of its units lie within the clip."""
-        rows = self._gradients.rows(inputs, targets)
+        parts = self._gradients.parts(inputs, targets)
         if self.rows_per_unit > 1:
-            rows, used = _means(rows, used, self.rows_per_unit)
-        return lattice_sums(rows, used, clip)
+            parts, used = _means(parts, used, self.rows_per_unit)
+        return lattice_sums(parts, used, clip)
 
 
-def lattice_sums(rows: torch.Tensor, used: torch.Tensor, clip: float) -> tuple[torch.Tensor, torch.Tensor]:
+def lattice_sums(
+    parts: list[torch.Tensor], used: torch.Tensor, clip: float
+) -> tuple[torch.Tensor, torch.Tensor]:  # fmt: skip
     """The sum of clipped rows in whole lattice steps, and which of the rows that are used lie within the clip.
 
     A row with a number that is not finite, or of a norm that single precision cannot hold, counts as zeros.
 
     Args:
-        rows: Gradients in single precision, one a row; they are overwritten.
+        parts: Gradients in single precision, one a row, in several pieces beside each other. They are overwritten: no
+            two of them may share memory.
         used: Which rows count.
         clip: The largest norm, from 2^-20 to 2^20.
 
     Example:
         >>> rows, used = torch.tensor([[3.0, 4.0], [0.3, 0.4], [torch.nan, 0.0]]), torch.tensor([True, True, True])
-        >>> sums, within = lattice_sums(rows, used, 1.0)
+        >>> sums, within = lattice_sums([rows], used, 1.0)
         >>> (sums * 100 // STEPS).tolist(), within.tolist()  # hundredths
         ([89, 119], [False, True, False])
     """
-    norms = _norms_up(rows)
+    norms = _norms_up(parts)
     counts = used & norms.isfinite()
-    if not bool(counts.all()):
-        rows = torch.where(counts[:, None], rows, 0.0)
-        norms = torch.where(counts, norms, 0.0)
-    scales = (STEPS * _BELOW / norms.clamp(min=clip)).to(torch.float32)
-    rows = rows.mul_(scales[:, None]).trunc_()
-    ones = rows.new_ones(_AT_ONCE)
-    parts = [ones[: len(part)] @ part for part in rows.split(_AT_ONCE)]
-    return torch.stack(parts).to(torch.int64).sum(dim=0), counts & (norms <= clip)
+    if not bool(norms.isfinite().all()):  # zeros times what is not finite would be none
+        parts = [torch.where(counts[:, None], part, 0.0) for part in parts]
+    scales = torch.where(counts, STEPS * _BELOW / norms.clamp(min=clip), 0.0).to(torch.float32)
+    ones = scales.new_ones(_AT_ONCE)
+    sums = []
+    for part in parts:
+        pieces = part.mul_(scales[:, None]).trunc_().split(_AT_ONCE)
+        sums.append(torch.stack([ones[: len(piece)] @ piece for piece in pieces]).to(torch.int64).sum(dim=0))
+    return torch.cat(sums), counts & (norms <= clip)
 
 
-def _norms_up(rows: torch.Tensor) -> torch.Tensor:
+def _norms_up(parts: list[torch.Tensor]) -> torch.Tensor:
     """The L2 norm of each row in double precision, at most 2^-12 below; infinite or NaN where the row is not finite."""
-    whole = rows.shape[1] // _CHUNK * _CHUNK
-    pieces = [torch.linalg.vector_norm(rows[:, :whole].unflatten(1, (-1, _CHUNK)), dim=2)] if whole else []
-    pieces += [torch.linalg.vector_norm(rows[:, whole:], dim=1, keepdim=True)] if whole < rows.shape[1] else []
+    pieces = []
+    for part in parts:
+        whole = part.shape[1] // _CHUNK * _CHUNK
+        if whole:
+            pieces.append(torch.linalg.vector_norm(part[:, :whole].unflatten(1, (-1, _CHUNK)), dim=2))
+        if whole < part.shape[1]:
+            pieces.append(torch.linalg.vector_norm(part[:, whole:], dim=1, keepdim=True))
     return torch.linalg.vector_norm(torch.cat(pieces, dim=1).double(), dim=1) + _TINY
 
 
-def _means(rows: torch.Tensor, used: torch.Tensor, rows_per_unit: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _means(
+    parts: list[torch.Tensor], used: torch.Tensor, rows_per_unit: int
+) -> tuple[list[torch.Tensor], torch.Tensor]:  # fmt: skip
     """The mean of the used rows of each unit, and which units have one."""
-    together = used.unflatten(0, (-1, rows_per_unit))
-    filled = torch.where(used[:, None], rows, 0.0).unflatten(0, (-1, rows_per_unit))
-    counts = together.sum(dim=1)
-    return filled.sum(dim=1) / counts.clamp(min=1)[:, None], counts > 0
+    counts = used.unflatten(0, (-1, rows_per_unit)).sum(dim=1)
+    filled = (torch.where(used[:, None], part, 0.0).unflatten(0, (-1, rows_per_unit)) for part in parts)
+    return [part.sum(dim=1) / counts.clamp(min=1)[:, None] for part in filled], counts > 0

@@ -83,11 +83,11 @@ class _Canaries:
     places: torch.Tensor
     clip: Fraction
 
-    def rows(self, inputs: torch.Tensor, _targets: torch.Tensor, /) -> torch.Tensor:
+    def parts(self, inputs: torch.Tensor, _targets: torch.Tensor, /) -> list[torch.Tensor]:
         """Each is long in a number of its own."""
         found = torch.zeros(len(inputs), self.width)
         found[torch.arange(len(inputs)), self.places[inputs]] = _LONG * float(self.clip)
-        return found
+        return [found]
 
 
 class _Watched(Run):

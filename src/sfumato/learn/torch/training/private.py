@@ -39,14 +39,17 @@ Mode: TypeAlias = Literal["per example", "ghost"]
 Correlation: TypeAlias = Literal["independent", "banded", "buffered"]
 """Of the noise of updates: none; over a few updates, with sampling; or over all of them, in passes without sampling."""
 
-BLOCK: Final = 64
-"""How many rows are computed at once, if nothing is said."""
+LARGEST_BLOCK: Final = 256
+"""How many rows are computed at once at most, if nothing is said."""
+
+LARGEST_GRADIENTS: Final = 1 << 24
+"""How many numbers the gradients of a block have at most, if nothing is said: 64 MB."""
 
 BANDS: Final = 8
 """Over how many updates noise is correlated, if nothing is said."""
 
 _BUFFERS: Final = 4
-_LARGEST_BLOCK: Final = 1 << 16
+_MOST: Final = 1 << 16  # rows of a block
 _LARGEST_CLIP: Final = 2**20
 _SMALLEST_CLIP: Final = Fraction(1, 2**20)
 _TOLERANCE: Final = "1e-4"
@@ -70,7 +73,7 @@ def private(  # noqa: PLR0913 # a plan states all on which its guarantee depends
     adaptive_clip: AdaptiveClip | None = None,
     noise: Correlation = "independent",
     bands: int = BANDS,
-    block: int = BLOCK,
+    block: int | None = None,
     autocast: torch.dtype | None = None,
     schedule: Any = None,
 ) -> TrainingPlan:
@@ -114,7 +117,8 @@ def private(  # noqa: PLR0913 # a plan states all on which its guarantee depends
             turns in as many groups and are sampled within. ``"buffered"`` correlates it over all updates (DP-FTRL):
             each unit takes part once a pass, at a place of its own, and nothing is amplified by sampling.
         bands: Over how many updates noise is correlated; at most rows/batch_size.
-        block: How many rows are computed at once; memory grows with it.
+        block: How many rows are computed at once; memory grows with it. None: about a batch, at most 256 rows, and
+            no more than 64 MB of gradients where each is formed.
         autocast: A type such as ``torch.bfloat16`` for forward and backward passes; clipping is in single precision.
         schedule: A schedule of the optimizer's learning rate, which steps after each update.
 
@@ -161,7 +165,8 @@ def private(  # noqa: PLR0913 # a plan states all on which its guarantee depends
     like = _like(source, model)
     known = source.rows_per_unit if isinstance(source, Examples) else 1  # of a query, units of rows are not known
     check_model(model, optimizer, loss, *like)
-    sums = _sums(model, loss, like, mode=mode, block=block, autocast=autocast, rows_per_unit=known)
+    places = _block(size * known, model, mode) if block is None else positive_integer(block, "block", most=_MOST)
+    sums = _sums(model, loss, like, mode=mode, block=places, autocast=autocast, rows_per_unit=known)
     steps = ceil(positive(epochs, "epochs") * count / size)
     terms = _Terms(
         sensitivity=sums.sensitivity, steps=steps, share=Fraction(size, count), rule=adaptive_clip,
@@ -193,6 +198,15 @@ def _like(data: Examples | TrainingSet, model: nn.Module) -> tuple[torch.Tensor,
     return torch.zeros(1, features_of(data.columns).width).to(device), target.to(device)
 
 
+def _block(rows: int, model: nn.Module, mode: Mode) -> int:
+    """About as many rows as a batch has, a power of two."""
+    places = min(1 << (rows - 1).bit_length(), LARGEST_BLOCK)
+    width = sum(own.numel() for own in model.parameters() if own.requires_grad)
+    while mode == "per example" and places > 1 and places * width > LARGEST_GRADIENTS:
+        places //= 2
+    return places
+
+
 def _sums(
     model: nn.Module,
     loss: Loss,
@@ -203,7 +217,7 @@ def _sums(
     autocast: torch.dtype | None,
     rows_per_unit: int,
 ) -> ClippedSums:
-    places = -(-positive_integer(block, "block", most=_LARGEST_BLOCK) // rows_per_unit) * rows_per_unit
+    places = -(-block // rows_per_unit) * rows_per_unit
     if mode == "ghost":
         if rows_per_unit > 1:
             raise ParameterError("mode", mode, 'must be "per example" where a unit has several rows')
