@@ -27,8 +27,9 @@ from sfumato.privacy.events import DiscreteGaussianEvent, Event, GroupEvent, Poi
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import NeighboringRelation, as_relation
 
-_SMALLEST_STDDEV: Final = 32
-"""From here on bounds of discrete noise hold however later updates depend on earlier rounds."""
+_SMALLEST_STDDEV: Final = Fraction(STEPS, 64)
+"""Less noise than 1/64 of the clip protects nobody and is slow to account for; from 32 steps on bounds of discrete
+noise hold however later updates depend on earlier rounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,13 +248,14 @@ def private_federation(
     public, training = PublicModel(model, optimizer), LocalTraining() if local is None else local
     public.try_out(training, loss, example)
     multiplier = smallest_noise(
-        lambda noise: PoissonSampledEvent(
-            probability, DiscreteGaussianEvent(noise * STEPS, Fraction(STEPS), public.width)
+        lambda noise: PoissonSampledEvent(  # less noise than the smallest is refused below: it need not be told apart
+            probability,
+            DiscreteGaussianEvent(max(noise * STEPS, _SMALLEST_STDDEV), Fraction(STEPS), public.width),
         ),
         target=charge, accountant=PLDAccountant(neighboring_relation=relation), count=times,
     )  # fmt: skip
     if multiplier * STEPS < _SMALLEST_STDDEV:
-        raise ParameterError("epsilon", epsilon, "must be smaller: so little noise is not accounted for")
+        raise ParameterError("epsilon", epsilon, "must be smaller: so little noise protects nobody")
     noise = GaussianNoise(l2_sensitivity=STEPS, stddev=multiplier * STEPS, l0_sensitivity=public.width)
     return FederatedPlan(
         public=public, loss=loss, local=training, clip=as_clip(clip), rounds=times, owners_per_round=some,
