@@ -21,8 +21,8 @@ MUTANTS = (
     mutant(
         "units of a group are not sampled",
         "sampling.py",
-        "chosen: Places = members[coins]",
-        "chosen: Places = members[coins | (self._batches.period > 1)]",
+        "return self._batches.kept(members[coins])",
+        "return self._batches.kept(members[coins | (self._batches.period > 1)])",
         "test_sampling.py::test_each_unit_takes_part_by_its_own_draws[cyclic]",
     ),
     mutant(
@@ -45,6 +45,40 @@ MUTANTS = (
         'if whole(step, "step", least=0) % self.period:',
         'if whole(step, "step", least=0) < 0:',
         "test_sampling.py::test_a_batch_is_drawn_once_and_a_training_resumes_where_a_period_begins",
+    ),
+    mutant(
+        "a batch that is cut keeps its first units",
+        "sampling.py",
+        "np.sort(drawn[np.argsort(keys)[: self.largest]])",
+        "drawn[: self.largest]",
+        "test_sampling.py::test_of_a_batch_that_is_too_large_all_choices_are_equally_likely",
+    ),
+    mutant(
+        "a batch that is cut is priced as one that is not",
+        "sampling.py",
+        "sampled = TruncatedPoissonSampledEvent(self.probability, self.units, self.largest, once)",
+        "sampled = PoissonSampledEvent(self.probability, once)",
+        "test_sampling.py::test_a_truncated_batch_is_priced_for_so_many_units_as_there_are",
+    ),
+    mutant(
+        "batches are cut for another number of units than the event is for",
+        "sampling.py",
+        "if units != self.units:",
+        "if units < 0:",
+        "test_sampling.py::test_a_truncated_batch_is_priced_for_so_many_units_as_there_are",
+    ),
+    Mutant(
+        name="a batch is cut where the number of units is a secret",
+        edits=(
+            (
+                "learn/torch/training/examples.py",
+                "if self.neighboring_relation is REPLACE_ONE else None",
+                "if True else None",
+            ),
+        ),
+        tests=(
+            "tests/learn/torch/training/test_private.py::test_a_largest_batch_needs_a_number_of_units_that_is_no_secret",
+        ),
     ),
     mutant(
         "a unit that replaces another moves a sum half as far",

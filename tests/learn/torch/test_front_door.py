@@ -30,7 +30,8 @@ def calls():
         "Owner": call("a", *(torch.from_numpy(part) for part in ROWS)),
         "private": call(
             model, optimizer, loss, ROWS, epsilon=3, delta="1e-5", epochs=1, batch_size=2, rows=4, clip=1,
-            mode="per example", adaptive_clip=None, noise="independent", bands=2, block=4, autocast=None, schedule=None,
+            mode="per example", adaptive_clip=None, noise="independent", bands=2, largest_batch=None, block=4,
+            autocast=None, schedule=None,
         ),
         "private_federation": call(model, optimizer, owners=20, owners_per_round=5, **agreed),
         "shared_federation": call(model, optimizer, owners=20, max_dropouts=2, **agreed),

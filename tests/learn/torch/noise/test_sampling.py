@@ -1,16 +1,16 @@
 """Who takes part: the law of each unit's steps, and events beside the exact laws of small trainings."""
 
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 from sfumato.accounting import PLDAccountant
 from sfumato.errors import ParameterError
-from sfumato.learn.torch.noise.sampling import CyclicPoisson, Phases, Poisson
+from sfumato.learn.torch.noise.sampling import CyclicPoisson, Phases, Poisson, TruncatedPoisson
 from sfumato.learn.torch.noise.steps import moved
-from sfumato.privacy.events import DiscreteGaussianEvent
+from sfumato.privacy.events import DiscreteGaussianEvent, SelfComposedEvent, TruncatedPoissonSampledEvent
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE
 
 ALL = {"poisson": Poisson("0.3"), "phases": Phases(2), "cyclic": CyclicPoisson(period=2, probability="0.4")}
@@ -94,6 +94,33 @@ def test_each_unit_takes_part_by_its_own_draws(name):
     assert abs(pairs.sum() - share**2 * len(pairs)) <= 2 * DEVIATIONS * (len(pairs) * share**2) ** 0.5
 
 
+def test_of_a_batch_that_is_too_large_all_choices_are_equally_likely():
+    """Beside the law by enumeration of all coins: each set of units strays within six standard deviations."""
+    q, units, largest, times = 0.6, 4, 2, 20_000
+    law = dict.fromkeys((own for size in range(largest + 1) for own in combinations(range(units), size)), 0.0)
+    for coins in product((0, 1), repeat=units):
+        drawn = tuple(unit for unit, coin in enumerate(coins) if coin)
+        chance = q ** len(drawn) * (1 - q) ** (units - len(drawn))
+        stay = list(combinations(drawn, min(largest, len(drawn))))
+        for own in stay:
+            law[own] += chance / len(stay)
+    running = TruncatedPoisson("0.6", units=units, largest=largest).start(units)
+    found = dict.fromkeys(law, 0)
+    for step in range(times):
+        found[tuple(running.draw(step).tolist())] += 1
+    for own, chance in law.items():
+        assert abs(found[own] - times * chance) <= DEVIATIONS * (times * chance * (1 - chance)) ** 0.5
+
+
+def test_a_truncated_batch_is_priced_for_so_many_units_as_there_are():
+    batches, once = TruncatedPoisson("0.1", units=50, largest=8), DiscreteGaussianEvent(Fraction(64), Fraction(64), 1)
+    sampled = TruncatedPoissonSampledEvent(Fraction(1, 10), 50, 8, once)
+    assert batches.event(once, 7) == SelfComposedEvent(sampled, 7)
+    for units in (49, 51):
+        with pytest.raises(ParameterError, match="for which the event was computed"):
+            batches.start(units)
+
+
 def test_a_phase_is_drawn_and_no_place():
     """Sixty-four units have the same phases twice with a chance of 8^−64; a single one has the same in 100 of 2^−99."""
     first, second = (Phases(8).start(64) for _ in range(2))
@@ -133,9 +160,10 @@ def test_what_runs_tells_nothing_of_the_units():
     [
         lambda: Poisson(0), lambda: Poisson("1.1"), lambda: Poisson(None), lambda: Phases(0), lambda: Phases(2.5),
         lambda: CyclicPoisson(period=0, probability=1), lambda: CyclicPoisson(period=2, probability=0),
-        lambda: Phases(2).start(-1), lambda: Phases(2).times(0),
+        lambda: Phases(2).start(-1), lambda: Phases(2).times(0), lambda: TruncatedPoisson(1, units=9, largest=3),
+        lambda: TruncatedPoisson("0.1", units=9, largest=9), lambda: TruncatedPoisson("0.1", units=9, largest=0),
     ],
-    ids=range(9),
+    ids=range(12),
 )  # fmt: skip
 def test_what_is_no_way_to_take_part_is_refused(wrong):
     with pytest.raises(ParameterError):

@@ -5,13 +5,14 @@ from fractions import Fraction
 
 import pytest
 import torch
-from tests.learn.torch.training.small import network, planned
+from tests.learn.torch.training.small import network, planned, rows
 from torch import nn
 
 import sfumato as sf
 from sfumato.errors import ParameterError
 from sfumato.learn.torch.noise.steps import IndependentNoise
 from sfumato.learn.torch.training.clipping import AdaptiveClip
+from sfumato.learn.torch.training.examples import Examples
 
 RARELY = 1e-6
 NOBODY = (torch.zeros(0, 6), torch.zeros(0, dtype=torch.int64))
@@ -39,6 +40,13 @@ def test_nothing_is_found_in_other_trainings(changed):
     assert not found.is_refuted
     assert found.findings[0].claim == plan.charge
     assert all(torch.equal(one, other) for one, other in zip(before, plan.model.parameters(), strict=True))
+
+
+def test_in_batches_that_are_cut_canaries_are_some_of_the_units():
+    data = Examples(*rows(), neighboring_relation="replace_one")
+    found = planned(data, epsilon=1, largest_batch=12).audited(significance=RARELY)
+    assert "60 canaries" in str(found)
+    assert not found.is_refuted
 
 
 def test_what_forgets_part_of_the_noise_is_refuted():

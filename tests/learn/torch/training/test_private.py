@@ -14,7 +14,7 @@ from sfumato.errors import BudgetExceededError, ParameterError
 from sfumato.learn.torch.training.clipping import AdaptiveClip
 from sfumato.learn.torch.training.examples import Examples
 from sfumato.learn.torch.training.private import _block, private
-from sfumato.privacy.events import GroupEvent
+from sfumato.privacy.events import GroupEvent, TruncatedPoissonSampledEvent
 from sfumato.query.model.schema import Limits
 
 
@@ -39,6 +39,37 @@ def test_where_units_are_exchanged_there_is_more_noise():
     accountant = PLDAccountant(neighboring_relation="replace_one")
     assert accountant.compose(other.event).epsilon("1e-5") <= 3
     assert other.noise_multiplier > one.noise_multiplier * 1.2
+
+
+def test_a_largest_batch_is_priced_and_kept():
+    inputs, targets = rows()
+    data = Examples(inputs, targets, neighboring_relation="replace_one")
+    plain, cut = planned(data), planned(data, largest_batch=10)
+    accountant = PLDAccountant(neighboring_relation="replace_one")
+    assert isinstance(cut.event.event, TruncatedPoissonSampledEvent)
+    assert 2.9 < accountant.compose(cut.event).epsilon("1e-5") <= 3
+    assert cut.noise_multiplier > plain.noise_multiplier
+    batches = cut.noise.participation.start(len(inputs))
+    assert max(len(batches.draw(step)) for step in range(50)) == 10
+    assert cut.train(progress=False).updates == cut.steps
+
+
+@pytest.mark.parametrize(("named", "changed"), [
+    ("largest_batch", {"largest_batch": 0}), ("largest_batch", {"largest_batch": 9}),
+    ("largest_batch", {"largest_batch": 60}), ("rows", {"largest_batch": 20, "rows": 59}),
+    ("largest_batch", {"largest_batch": 20, "noise": "buffered"}),
+], ids=range(5))  # fmt: skip
+def test_a_largest_batch_that_cannot_be_priced_is_refused(named, changed):
+    inputs, targets = rows()
+    with pytest.raises(ParameterError) as error:
+        planned(Examples(inputs, targets, neighboring_relation="replace_one"), **changed)
+    assert error.value.name == named
+
+
+def test_a_largest_batch_needs_a_number_of_units_that_is_no_secret():
+    for data in (Examples(*rows()), visits().training_set("SELECT age, ill FROM visits", target="ill")):
+        with pytest.raises(ParameterError, match="is a secret"):
+            planned(data, model=network(width=1 if not isinstance(data, Examples) else 6), largest_batch=20)
 
 
 def test_a_clip_that_follows_a_quantile_is_paid_from_the_same_budget():

@@ -1,6 +1,6 @@
 """Who takes part in which step of a training: each unit by draws of its own, so that no unit changes another's batch.
 
-Three ways, each with the event of a whole training. A unit's draws never look at data. A batch has a random size, and
+Four ways, each with the event of a whole training. A unit's draws never look at data. A batch has a random size, and
 may be empty.
 
 Proof: proofs/learn/torch/noise/sampling.md.
@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.errors import ParameterError
+from sfumato.noise.entropy import random_words
 from sfumato.noise.uniform.bernoulli import bernoulli
 from sfumato.noise.uniform.uniform import uniform_below
 from sfumato.numeric.arguments import whole
 from sfumato.numeric.rationals import Number, positive_integer, set_fields
 from sfumato.numeric.rationals import probability as as_probability
-from sfumato.privacy.events import Event, PoissonSampledEvent, SelfComposedEvent
+from sfumato.privacy.events import Event, PoissonSampledEvent, SelfComposedEvent, TruncatedPoissonSampledEvent
 
 Places: TypeAlias = NDArray[np.intp]
 
@@ -88,6 +89,10 @@ class Batches(ABC):
         """
         return RunningBatches(self, whole(units, "units", least=0), self.checked_start(step))
 
+    def kept(self, drawn: Places) -> Places:
+        """Those of a batch that stay in it: all, unless there is a largest batch."""
+        return drawn
+
     def checked_start(self, step: int) -> int:
         """The step itself, if a training may begin or resume there.
 
@@ -130,8 +135,7 @@ class RunningBatches:
         if not self._batches.is_secret:
             return members
         coins = bernoulli(self._batches.sampling_probability, len(members))
-        chosen: Places = members[coins]
-        return chosen
+        return self._batches.kept(members[coins])
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -174,6 +178,70 @@ class Poisson(Batches):
     def sampling_probability(self) -> Fraction:
         """The probability."""
         return self.probability
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class TruncatedPoisson(Poisson):
+    """As `Poisson`, but of a batch larger than `largest` only so many stay, all choices being equally likely.
+
+    Whether a unit stays depends on how many others were drawn, and so the event depends on how many units there are.
+    That number is no secret only where units are replaced.
+
+    **Guarantee**: `TruncatedPoissonSampledEvent`, once for each step, where what is done with one batch has its event
+    for adding or removing one unit. Proof: proofs/learn/torch/noise/sampling.md.
+
+    Args:
+        probability: With which a unit is drawn; above 0 and below 1.
+        units: How many there are, exactly.
+        largest: How many a batch has at most; below `units`.
+
+    Raises:
+        ParameterError: One of them is out of range.
+
+    Example:
+        >>> batches = TruncatedPoisson("0.5", units=40, largest=20).start(40)
+        >>> max(len(batches.draw(step)) for step in range(100))
+        20
+
+    References:
+        [CGKKMSZ24].
+    """
+
+    units: int
+    largest: int
+
+    def __init__(self, probability: Number, *, units: int, largest: int) -> None:
+        coin, many = _coin(probability), positive_integer(units, "units")
+        if coin == 1:
+            raise ParameterError("probability", probability, "must be below 1: who is drawn has to be a secret")
+        most = positive_integer(largest, "largest")
+        if most >= many:
+            raise ParameterError("largest", largest, f"must be below the number of units, {many:,}, to cut anything")
+        set_fields(self, probability=coin, units=many, largest=most)
+
+    def event(self, once: Event, steps: int) -> Event:
+        """The event of a whole training, from that of one batch for adding or removing a unit."""
+        sampled = TruncatedPoissonSampledEvent(self.probability, self.units, self.largest, once)
+        return SelfComposedEvent(sampled, self.times(steps))
+
+    def start(self, units: int, *, step: int = 0) -> RunningBatches:
+        """The batches of all units from a step on.
+
+        Raises:
+            ParameterError: There are more units or fewer than the event is for.
+        """
+        if units != self.units:
+            raise ParameterError("units", units, f"must be the {self.units:,} for which the event was computed")
+        return Batches.start(self, units, step=step)
+
+    def kept(self, drawn: Places) -> Places:
+        """So many of them at most: those with the smallest of keys drawn at random, which are all different."""
+        if len(drawn) <= self.largest:
+            return drawn
+        keys = random_words(len(drawn))
+        while len(np.unique(keys)) < len(keys):  # hardly ever; different keys have each order with the same chance
+            keys = random_words(len(drawn))
+        return np.sort(drawn[np.argsort(keys)[: self.largest]])
 
 
 @dataclass(frozen=True, slots=True, init=False)

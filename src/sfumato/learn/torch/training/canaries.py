@@ -15,6 +15,7 @@ from sfumato.errors import ParameterError
 from sfumato.learn.attacks.auditor import Played
 from sfumato.learn.attacks.report import ModelAudit
 from sfumato.learn.torch.gradients.sums import ExactSums
+from sfumato.learn.torch.noise.sampling import TruncatedPoisson
 from sfumato.learn.torch.training.clipping import FURTHEST
 from sfumato.learn.torch.training.examples import Rows
 from sfumato.learn.torch.training.loop import Run
@@ -45,26 +46,28 @@ def with_canaries(plan: "TrainingPlan", *, canaries: int | None, significance: f
     References:
         [SNJ23]; [NHSBTJCT23] for canaries in gradients.
     """
-    width = plan.sums.width
-    number = min(CANARIES, width) if canaries is None else whole(canaries, "canaries", least=_FEWEST)
-    if number > width:
-        raise ParameterError("canaries", canaries, f"must be at most the numbers of a gradient, {width:,}")
+    width, batches = plan.sums.width, plan.noise.participation
+    places = batches.units if isinstance(batches, TruncatedPoisson) else None  # of units; None: for canaries alone
+    most = width if places is None else min(width, places)
+    number = min(CANARIES, most) if canaries is None else whole(canaries, "canaries", least=_FEWEST)
+    if number > most:
+        raise ParameterError("canaries", number, f"must be at most {most:,}: the numbers of a gradient, and the units")
     if not isinstance(plan.sums, ExactSums):
         requirement = 'must be of mode "per example": ghost clipping never has the gradient of a canary'
         raise ParameterError("plan", "a plan", requirement)
-    places = np.linspace(0, width - 1, number).astype(np.int64)
+    numbers = np.linspace(0, width - 1, number).astype(np.int64)
     fell = bernoulli(Fraction(1, 2), number)
     included = np.flatnonzero(fell)
-    empty = np.full((len(included), plan.sums.rows_per_unit), -1)
-    empty[:, 0] = included
-    numbers = torch.arange(number)
-    gradients = _Canaries(width, torch.from_numpy(places), plan.clip)
+    empty = np.full((len(included) if places is None else places, plan.sums.rows_per_unit), -1)
+    empty[: len(included), 0] = included
+    who = torch.arange(number)
+    gradients = _Canaries(width, torch.from_numpy(numbers), plan.clip)
     watched = _Watched(
         plan.model, plan.optimizer, schedule=None, batch_size=plan.batch_size, rule=plan.rule, clip=float(plan.clip),
         sums=ExactSums(gradients, block=plan.sums.block, rows_per_unit=plan.sums.rows_per_unit),
     )  # fmt: skip
-    watched.places = places
-    plan.run(Rows(inputs=numbers, targets=numbers, places=empty), watched, is_shown=is_shown)
+    watched.places = numbers
+    plan.run(Rows(inputs=who, targets=who, places=empty), watched, is_shown=is_shown)
     level = share(significance, "significance")
     played = Played(
         attack="canaries", scores=watched.scores(plan)[None], fell=fell[None], promised=plan.charge,

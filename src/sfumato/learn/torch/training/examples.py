@@ -14,7 +14,7 @@ from sfumato.learn.torch.gradients.places import blocks_of
 from sfumato.noise.uniform.uniform import uniform_below
 from sfumato.numeric.arguments import listed
 from sfumato.numeric.rationals import positive_integer, set_fields
-from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation, as_relation
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, REPLACE_ONE, NeighboringRelation, as_relation
 from sfumato.privacy.secret import Secret
 from sfumato.session.training.columns import TrainingColumn, TrainingRows
 
@@ -126,6 +126,11 @@ class Examples:
     def __repr__(self) -> str:
         """Nothing of the rows."""
         return f"Examples(of {self.rows_per_unit} row{'s' * (self.rows_per_unit > 1)} a unit)"
+
+    @property
+    def public_units(self) -> int | None:
+        """How many units there are, where units are replaced and their number is public; else None."""
+        return len(self.places.open_for_noise()) if self.neighboring_relation is REPLACE_ONE else None
 
     def opened(self, device: torch.device) -> Rows:
         """The rows on a device, for a training that was charged."""

@@ -20,7 +20,7 @@ from sfumato.learn.torch.gradients.per_example import Loss, gradients_for
 from sfumato.learn.torch.gradients.sums import ClippedSums, ExactSums
 from sfumato.learn.torch.gradients.supported import check_model
 from sfumato.learn.torch.noise.correlated import CorrelatedNoise
-from sfumato.learn.torch.noise.sampling import CyclicPoisson, Phases, Poisson
+from sfumato.learn.torch.noise.sampling import CyclicPoisson, Phases, Poisson, TruncatedPoisson
 from sfumato.learn.torch.noise.steps import IndependentNoise, StepNoise
 from sfumato.learn.torch.training.checkpoints import digest_of
 from sfumato.learn.torch.training.clipping import AdaptiveClip, CountedNoise
@@ -73,6 +73,7 @@ def private(  # noqa: PLR0913 # a plan states all on which its guarantee depends
     adaptive_clip: AdaptiveClip | None = None,
     noise: Correlation = "independent",
     bands: int = BANDS,
+    largest_batch: int | None = None,
     block: int | None = None,
     autocast: torch.dtype | None = None,
     schedule: Any = None,
@@ -117,6 +118,8 @@ def private(  # noqa: PLR0913 # a plan states all on which its guarantee depends
             turns in as many groups and are sampled within. ``"buffered"`` correlates it over all updates (DP-FTRL):
             each unit takes part once a pass, at a place of its own, and nothing is amplified by sampling.
         bands: Over how many updates noise is correlated; at most rows/batch_size.
+        largest_batch: How many units an update has at most, all choices among those drawn being equally likely. It
+            needs units that replace one another, as only then their number, exactly `rows`, is no secret.
         block: How many rows are computed at once; memory grows with it. None: about a batch, at most 256 rows, and
             no more than 64 MB of gradients where each is formed.
         autocast: A type such as ``torch.bfloat16`` for forward and backward passes; clipping is in single precision.
@@ -172,6 +175,7 @@ def private(  # noqa: PLR0913 # a plan states all on which its guarantee depends
         sensitivity=sums.sensitivity, steps=steps, share=Fraction(size, count), rule=adaptive_clip,
         relation=source.neighboring_relation, rows_per_unit=source.rows_per_unit // known, correlation=noise,
         bands=_bands(bands, noise, Fraction(count, size), rows_per_unit=source.rows_per_unit // known),
+        largest=_largest(largest_batch, noise, source, batch_size=size, rows=count), units=count,
     )  # fmt: skip
     drawn, event = _calibrated(charge, terms)
     return TrainingPlan(
@@ -237,6 +241,8 @@ class _Terms:
     rows_per_unit: int
     correlation: Correlation
     bands: int
+    largest: int | None
+    units: int
 
     def noise(self, multiplier: Fraction) -> StepNoise:
         """The noise of all updates, and who takes part in them."""
@@ -246,7 +252,10 @@ class _Terms:
             return CorrelatedNoise(multiplier, participation=turns, bands=self.bands, **named)
         if self.correlation == "buffered":
             return CorrelatedNoise(multiplier, participation=Phases(ceil(1 / self.share)), buffers=_BUFFERS, **named)
-        sums = IndependentNoise(multiplier, participation=Poisson(self.share), **named)
+        drawn = Poisson(self.share)
+        if self.largest is not None:
+            drawn = TruncatedPoisson(self.share, units=self.units, largest=self.largest)
+        sums = IndependentNoise(multiplier, participation=drawn, **named)
         return sums if self.rule is None else CountedNoise(sums=sums, rule=self.rule)
 
     def event(self, multiplier: Fraction) -> Event:
@@ -264,6 +273,27 @@ def _bands(bands: int, noise: Correlation, most: Fraction, *, rows_per_unit: int
     if noise == "banded" and wide > most:
         raise ParameterError("bands", bands, f"must be at most rows/batch_size, here {float(most):.4g}")
     return wide
+
+
+def _largest(
+    largest: int | None, noise: Correlation, data: Examples | TrainingSet, *, batch_size: int, rows: int
+) -> int | None:  # fmt: skip
+    """How many units a batch has at most, where their number is no secret and stated as it is."""
+    if largest is None:
+        return None
+    most = positive_integer(largest, "largest_batch")
+    known = data.public_units if isinstance(data, Examples) else None
+    if known is None:
+        requirement = 'must be left out, or data Examples(…, neighboring_relation="replace_one")'
+        reason = "the cost depends on the number of units, which is a secret otherwise"
+        raise ParameterError("largest_batch", largest, f"{requirement}: {reason}")
+    if rows != known:
+        raise ParameterError("rows", rows, "must be how many units there are, exactly, for a largest batch")
+    if noise != "independent":
+        raise ParameterError("largest_batch", largest, 'must be left out, or noise "independent"')
+    if not batch_size <= most < rows:
+        raise ParameterError("largest_batch", largest, f"must be from batch_size, {batch_size:,}, to below {rows:,}")
+    return most
 
 
 @lru_cache(maxsize=64)
