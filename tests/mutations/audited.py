@@ -294,7 +294,7 @@ SESSIONS = (
         name="audited: an account below another does not pay with it",
         edits=(
             (
-                "session/asking/view.py",
+                "session/account.py",
                 "parents=(self._desk.account,), window=window",
                 "parents=(), window=window",
             ),

@@ -12,6 +12,28 @@ _SUMS_MOVE = f"{_SUMS}::test_no_neighbor_moves_the_sums_further_than_noise_is_ma
 
 MUTANTS = (
     Mutant(
+        name="a marginal counts all rows of a unit",
+        edits=(
+            (
+                "session/training/marginals.py",
+                "measures=(RowCount(),), limits=self.limits",
+                "measures=(RowCount(),), limits=Limits(max_rows_per_unit=99)",
+            ),
+        ),
+        tests=("tests/session/training/test_marginals.py",),
+    ),
+    Mutant(
+        name="what is missing is no value of an attribute",
+        edits=(
+            (
+                "session/training/attributes.py",
+                "return value if missing is None else Case",
+                "return value if missing is not None else Case",
+            ),
+        ),
+        tests=("tests/session/training/test_attributes.py",),
+    ),
+    Mutant(
         name="a fit sees all rows of a unit",
         edits=(("session/training/plan.py", "measures=(RowCount(),), limits=kept,", "measures=(RowCount(),),"),),
         tests=("tests/session/training/test_plan.py",),

@@ -17,8 +17,9 @@ from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import PureDP
 from sfumato.query.model.schema import PUBLIC, Table, boolean
 from sfumato.query.policy.policy import Policy, SourceFacts
+from sfumato.session.account import AccountView
 from sfumato.session.asking.planning import Planning
-from sfumato.session.asking.view import AccountView, relations_of
+from sfumato.session.asking.view import relations_of
 from sfumato.session.dry_run import MADE_UP, NOTE, as_made_up, dry_run_desk
 from sfumato.session.opening.made_up import MadeUpTables
 
@@ -137,7 +138,7 @@ from sfumato.query.model.relations import Source
 from sfumato.query.model.schema import Table, integer, text
 from sfumato.query.policy.policy import Policy, SourceFacts
 from sfumato.session.asking.planning import Planning
-from sfumato.session.asking.view import AccountView
+from sfumato.session.account import AccountView
 from sfumato.session.dry_run import as_made_up, dry_run_desk
 
 people = Table(name="people", columns={"age": integer(17, 90), "sex": text(values=["f", "m"])})

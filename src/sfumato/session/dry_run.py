@@ -90,7 +90,7 @@ def dry_run_desk(planning: Planning) -> Desk:
     Example:
         >>> import sfumato as sf
         >>> from sfumato.query.model.relations import Source
-        >>> from sfumato.session.asking.view import AccountView
+        >>> from sfumato.session.account import AccountView
         >>> votes = sf.open(sf.datasets.votes(), name="votes", columns={"sport": sf.text()}, budget=sf.PureDP(1))
         >>> desk = dry_run_desk(Planning(policy=votes.policy, ledger=Ledger(MemoryStore()), account="votes"))
         >>> view = AccountView(desk, {"votes": Source(votes.policy.tables["votes"])})

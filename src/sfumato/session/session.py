@@ -22,9 +22,10 @@ from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, EACH_ROW, NeighboringRe
 from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Column, Limits, Table
 from sfumato.query.policy.policy import Policy, SourceFacts
+from sfumato.session.account import AccountView
 from sfumato.session.asking.execution import Desk
 from sfumato.session.asking.preparation import Preparation, typical_errors
-from sfumato.session.asking.view import AccountView, relations_of
+from sfumato.session.asking.view import relations_of
 from sfumato.session.opening.examination import examined, violations
 from sfumato.session.opening.lineage import identities, protected
 from sfumato.session.opening.opening import (

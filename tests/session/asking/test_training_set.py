@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pytest
-from tests.session.opened import opened, recorded
+from tests.session.opened import CANARY, opened, recorded
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError, EngineError, FailedOnRowsError, ParameterError, UnavailableError
@@ -169,3 +169,41 @@ def test_answers_of_queries_and_models_stand_beside_each_other():
     count = people.query("SELECT COUNT(*) AS n FROM people WHERE sex IN ('f', 'm')")
     people.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY sex", epsilon="0.5")
     assert len(count.from_releases()) == 1
+
+
+@dataclass
+class Tallied(Counted):
+    """The same of marginals, of which it asks for those that follow from the first."""
+
+    def release(self, rows):
+        first = rows.counts(["sex"]).open_for_noise()
+        self.seen.append((first.tolist(), rows.counts(["age", "sex"]).open_for_noise().sum()))
+        if self.error is not None:
+            raise self.error
+        return {"counts": 2}
+
+
+def test_marginals_are_counted_once_they_are_charged_and_what_is_made_of_them_is_stored():
+    people, fit = opened(), Tallied()
+    marginals = people.marginals(ROWS, bins={"age": 10})
+    assert [(one.name, one.size) for one in marginals.attributes] == [("age", 11), ("sex", 3)]
+    assert (marginals.rows_per_unit, marginals.sensitivity(["age", "sex"]).l2) == (1, 1)
+    assert (fit.seen, people.spent, CANARY in repr(marginals)) == ([], PureDP(0), False)
+    first = marginals.fit(fit)
+    assert (first.model, people.spent, fit.seen) == ({"counts": 2}, PureDP("0.25"), [([1, 2, 1], 4)])
+    assert marginals.fit(fit).reused
+    assert not people.marginals(ROWS, bins={"age": 20}).fit(fit).reused
+    frame = people.table().select("age", "sex")
+    assert people.marginals(frame, bins={"age": 10}).fit(fit).reused
+
+
+def test_marginals_are_charged_as_rows_are_and_fail_as_they_do():
+    people = opened(budget=sf.PureDP("0.2"))
+    with pytest.raises(BudgetExceededError):
+        people.marginals(ROWS).fit(Tallied())
+    people = opened()
+    with pytest.raises(ParameterError, match="must cover the event"):
+        people.marginals(ROWS).fit(Tallied(price="0.1"))
+    with pytest.raises(UnavailableError):
+        people.marginals(ROWS).fit(Tallied(error=ValueError("a value of a row")))
+    assert people.spent == PureDP("0.25")

@@ -36,9 +36,9 @@ from sfumato.query.statistics.registry import OUTPUTS, STATISTICS
 from sfumato.query.statistics.statistic import Statistic
 from sfumato.session.asking.planning import prepare, prepare_batch
 from sfumato.session.training.ordered import OrderedFit
-from sfumato.session.training.plan import PrivateFit
+from sfumato.session.training.plan import FitQuery, PrivateFit, TrainingQuery
 
-ROLES = {Statistic: STATISTICS, Output: OUTPUTS, PrivateFit: (OrderedFit,)}
+ROLES = {Statistic: STATISTICS, Output: OUTPUTS, PrivateFit: (OrderedFit,), FitQuery: (TrainingQuery,)}
 SURE = 10**9
 ENDS = (Fraction(-2), Fraction(7))
 ANALYSTS = [one["name"] for one in DOCUMENT["statement"] if one["expect"] == "answer"]

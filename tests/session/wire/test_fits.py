@@ -17,9 +17,10 @@ from sfumato.privacy.codec import encode_event
 from sfumato.privacy.events import PureEvent
 from sfumato.privacy.guarantees import PureDP
 from sfumato.query.model.schema import Table
+from sfumato.session.account import AccountView
 from sfumato.session.asking.execution import execute
 from sfumato.session.asking.planning import charge, names_again
-from sfumato.session.asking.view import AccountView, relations_of
+from sfumato.session.asking.view import relations_of
 from sfumato.session.training.ordered import FitOrder
 from sfumato.session.training.plan import FitPlan
 from sfumato.session.wire.fits import (

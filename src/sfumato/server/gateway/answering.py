@@ -22,11 +22,11 @@ from sfumato.server.gateway.planners import Planner
 from sfumato.server.identity.acts import Act, ActLog
 from sfumato.server.identity.people import Action
 from sfumato.server.identity.releases import ReleaseRegistry
+from sfumato.session.account import AccountView
 from sfumato.session.asking.batch import Batch
 from sfumato.session.asking.question import Question
 from sfumato.session.asking.shown import CONFIDENCE, asked_by, checked_confidence
 from sfumato.session.asking.training_set import TrainingSet
-from sfumato.session.asking.view import AccountView
 from sfumato.session.releases.documents import encode_release
 from sfumato.session.releases.release import Release
 from sfumato.session.wire.questions import decode_question

@@ -16,10 +16,11 @@ from sfumato.query.planning.plan import PrivatePlan
 from sfumato.server.config import Curator, Dataset, WorkEntry
 from sfumato.server.work.channel import PATIENCE, Line, sealed
 from sfumato.server.work.pacing import time_class
+from sfumato.session.account import AccountView
 from sfumato.session.asking import planning
 from sfumato.session.asking.execution import Answering, Keep, renew
 from sfumato.session.asking.planning import AnyPrepared, Planning, Ticket, readable, stored
-from sfumato.session.asking.view import AccountView, relations_of
+from sfumato.session.asking.view import relations_of
 from sfumato.session.wire.policies import Declarations, decode_declarations
 from sfumato.session.wire.questions import encode_relations
 from sfumato.session.wire.tickets import encode_ticket

@@ -12,8 +12,8 @@ from sfumato.query.planning.questions import Aggregate, Presented
 from sfumato.query.python.frame import Frame
 from sfumato.query.statistics.counts import CountRows
 from sfumato.server.gateway.planners import Planner
+from sfumato.session.account import AccountView
 from sfumato.session.asking.training_set import FittedModel, TrainingSet
-from sfumato.session.asking.view import AccountView
 from sfumato.session.training.columns import MAX_CATEGORIES, TrainingColumn
 from sfumato.session.training.ordered import FitOrder, OrderedFit, fit_digest, written_json
 from sfumato.session.wire.fits import declared_rows, encode_rows

@@ -220,11 +220,10 @@ def fit_key(policy: Policy, plan: FitPlan, question: str, tables: Mapping[str, s
         tables: How the tables are declared that it reads, in this order.
     """
     statement = plan.query.statement
-    columns: Json = [[str(one.lower), str(one.upper), one.steps] for one in plan.query.columns]
     document: dict[str, Json] = {
         "fit": fit_document(plan),
         "question": question,
-        "columns": columns,
+        "columns": plan.query.lattices,
         "event": encode_event(plan.event),
         "statement": _figures(_MEASURED(statement)),
         **_circumstances(policy, plan.charge, tables),

@@ -40,7 +40,7 @@ from sfumato.session.asking.planning import (
 from sfumato.session.releases.receipt import Receipt
 from sfumato.session.releases.releasing import Released, Run, Stream, release, release_together
 from sfumato.session.releases.written import encode_released
-from sfumato.session.training.plan import FitPlan, training_rows
+from sfumato.session.training.plan import FitPlan
 from sfumato.version import __version__
 
 _LOG: Final = logging.getLogger("sfumato.owner")
@@ -261,10 +261,10 @@ def _drawn(desk: Desk, ticket: Ticket, keep: Keep | None) -> dict[str, Json]:
 
 
 def _fitted(desk: Desk, ticket: Ticket, plan: FitPlan) -> dict[str, Json]:
-    """The rows, and the model that its fit makes of them."""
-    found = desk.engine.run(plan.query.statement, salt=random_bytes(16).hex())
+    """What the query reads, and the model that its fit makes of it."""
+    rows = plan.query.read(partial(desk.engine.run, salt=random_bytes(16).hex()))
     with uncollected():
-        model = plan.fit.release(training_rows(plan.query, found))
+        model = plan.fit.release(rows)
     return {
         "bounds": None, "sections": [], "receipt": _receipt(desk, ticket).to_dict(), "linear": [], "workloads": [],
         "tables": {}, "model": model,

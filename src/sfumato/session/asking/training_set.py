@@ -1,4 +1,4 @@
-"""`TrainingSet`: the rows of a query for a model to be fitted to, once the fit is charged."""
+"""`TrainingSet` and `MarginalSet`: what a query reads for a model to be fitted to, once the fit is charged."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,12 +10,15 @@ from sfumato.errors import ParameterError
 from sfumato.ledger.core.entry import PartitionPart
 from sfumato.ledger.core.prices import admitted
 from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.query.analysis.stability import Sensitivity
 from sfumato.session.asking.execution import Answering, answered
 from sfumato.session.asking.planning import Prepared, names_again
 from sfumato.session.asking.shown import CONFIDENCE, asked_by, receipt_of
 from sfumato.session.releases.receipt import Receipt
+from sfumato.session.training.attributes import Attribute
 from sfumato.session.training.columns import Codes, TrainingColumn
-from sfumato.session.training.plan import FitPlan, PrivateFit, TrainingQuery
+from sfumato.session.training.marginals import MarginalQuery
+from sfumato.session.training.plan import FitPlan, FitQuery, PrivateFit, TrainingQuery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,47 +37,13 @@ class FittedModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class TrainingSet:
-    """The rows of a query, bounded per unit, for models; nobody sees them, and no data is read before a fit is charged.
+class Fittable:
+    """What a query reads, as one that can be fitted to: a `TrainingSet` or a `MarginalSet`."""
 
-    A fit is planned, reserved, run and committed as a query is. Where it fails, it behaves as a query does: what was
-    reserved stays charged, and a source that fails on rows suspends the account.
-
-    At most `rows_per_unit` rows of one unit reach the fit, as `training.plan` says. Numbers are clamped to their bounds
-    and rounded to a public lattice; a row with a NULL or with a value that is not listed is left out. The same fit of
-    the same rows, data version and policy is stored and returned again at no cost.
-
-    Attributes:
-        query: What is read.
-        text: The query as it was written.
-        desk: The session that answers.
-        part: The part of a partition that is read; None for the whole database.
-
-    Example:
-        >>> import sfumato as sf
-        >>> votes = sf.open(
-        ...     sf.datasets.votes(), name="votes", columns={"sport": sf.text(values=["Football", "Tennis"])},
-        ...     budget=sf.PureDP(1),
-        ... )
-        >>> rows = votes.training_set("SELECT sport FROM votes")
-        >>> [column.values for column in rows.columns], rows.rows_per_unit
-        ([('Football', 'Tennis')], 1)
-    """
-
-    query: TrainingQuery
+    query: FitQuery
     text: str
     desk: Answering
     part: PartitionPart | None = None
-
-    @property
-    def columns(self) -> tuple[TrainingColumn, ...]:
-        """The features, as they are declared."""
-        return self.query.columns
-
-    @property
-    def target(self) -> TrainingColumn | None:
-        """What is to be predicted, as it is declared; None if nothing is."""
-        return self.query.target
 
     @property
     def rows_per_unit(self) -> int:
@@ -118,6 +87,51 @@ class TrainingSet:
         question, key = names_again(self.desk, unnamed)
         return replace(unnamed, question=question, key=key)
 
+    def __repr__(self) -> str:
+        """Nothing of the desk: there are the sources."""
+        return f"<{type(self).__name__}: {self.text}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class TrainingSet(Fittable):
+    """The rows of a query, bounded per unit, for models; nobody sees them, and no data is read before a fit is charged.
+
+    A fit is planned, reserved, run and committed as a query is. Where it fails, it behaves as a query does: what was
+    reserved stays charged, and a source that fails on rows suspends the account.
+
+    At most `rows_per_unit` rows of one unit reach the fit, as `training.plan` says. Numbers are clamped to their bounds
+    and rounded to a public lattice; a row with a NULL or with a value that is not listed is left out. The same fit of
+    the same rows, data version and policy is stored and returned again at no cost.
+
+    Attributes:
+        query: What is read.
+        text: The query as it was written.
+        desk: The session that answers.
+        part: The part of a partition that is read; None for the whole database.
+
+    Example:
+        >>> import sfumato as sf
+        >>> votes = sf.open(
+        ...     sf.datasets.votes(), name="votes", columns={"sport": sf.text(values=["Football", "Tennis"])},
+        ...     budget=sf.PureDP(1),
+        ... )
+        >>> rows = votes.training_set("SELECT sport FROM votes")
+        >>> [column.values for column in rows.columns], rows.rows_per_unit
+        ([('Football', 'Tennis')], 1)
+    """
+
+    query: TrainingQuery
+
+    @property
+    def columns(self) -> tuple[TrainingColumn, ...]:
+        """The features, as they are declared."""
+        return self.query.columns
+
+    @property
+    def target(self) -> TrainingColumn | None:
+        """What is to be predicted, as it is declared; None if nothing is."""
+        return self.query.target
+
     def encode(self, rows: Mapping[str, Sequence[Any]]) -> Codes:
         """Rows of anybody as codes, to predict for; the target is not read.
 
@@ -132,9 +146,41 @@ class TrainingSet:
         """
         return encoded(self.columns, rows)
 
-    def __repr__(self) -> str:
-        """Nothing of the desk: there are the sources."""
-        return f"<TrainingSet: {self.text}>"
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class MarginalSet(Fittable):
+    """The marginals of a query, bounded per unit, for synthetic data; no data is read before a fit is charged.
+
+    A fit asks for the marginals that it needs, one after the other, and each is counted where the data is. Charges,
+    failures and stored models are as for a `TrainingSet`.
+
+    Attributes:
+        query: What is read.
+        text: The query as it was written.
+        desk: The session that answers.
+        part: The part of a partition that is read; None for the whole database.
+
+    Example:
+        >>> import sfumato as sf
+        >>> votes = sf.open(
+        ...     sf.datasets.votes(), name="votes", columns={"sport": sf.text(values=["Football", "Tennis"])},
+        ...     budget=sf.PureDP(1),
+        ... )
+        >>> marginals = votes.marginals("SELECT sport FROM votes")
+        >>> [(one.name, one.size) for one in marginals.attributes], marginals.sensitivity(["sport"]).l1
+        ([('sport', 3)], 1)
+    """
+
+    query: MarginalQuery
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The columns, with the values that each can have."""
+        return self.query.attributes
+
+    def sensitivity(self, names: Sequence[str]) -> Sensitivity:
+        """How far one unit moves the marginal of some columns: in L1, in L2, in cells."""
+        return self.query.sensitivity(names, self.neighboring_relation)
 
 
 def encoded(columns: Sequence[TrainingColumn], rows: Mapping[str, Sequence[Any]]) -> Codes:

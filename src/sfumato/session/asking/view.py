@@ -1,21 +1,18 @@
-"""Who is asked: a `View` of some tables about the same people, a part of a `Partition`, or an `AccountView` of all."""
+"""Who is asked: a `View` of some tables about the same people, which may be a part of a `Partition`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeAlias
 
-from sfumato.errors import LedgerError, ParameterError, PolicyError, SfumatoError
-from sfumato.ledger.core.entry import Opened, PartitionPart
-from sfumato.ledger.core.windows import Window
+from sfumato.errors import ParameterError, PolicyError, SfumatoError
+from sfumato.ledger.core.entry import PartitionPart
 from sfumato.noise.entropy import random_bytes
 from sfumato.numeric.arguments import is_one_of, listed, of_kind
 from sfumato.numeric.rationals import Number, exact, flag, positive_integer
-from sfumato.privacy.budgets import Budget
 from sfumato.privacy.neighbors import EachRow
 from sfumato.query.model.relations import PeoplePart, Relation, Source
-from sfumato.query.model.schema import Key, Table
+from sfumato.query.model.schema import Key, Limits, Table
 from sfumato.query.planning.questions import Presented, with_intervals
 from sfumato.query.policy.policy import Policy
 from sfumato.query.printing.describe import described
@@ -25,10 +22,12 @@ from sfumato.query.sql.parsing import statements_of
 from sfumato.query.sql.questions import parse_question, parse_view
 from sfumato.session.asking.batch import Batch
 from sfumato.session.asking.execution import Answering
-from sfumato.session.asking.planning import Planning, charged_part
+from sfumato.session.asking.planning import charged_part
 from sfumato.session.asking.question import Question
-from sfumato.session.asking.training_set import TrainingSet
+from sfumato.session.asking.training_set import MarginalSet, TrainingSet
 from sfumato.session.releases.release import Release
+from sfumato.session.training.attributes import Binning
+from sfumato.session.training.marginals import marginal_query
 from sfumato.session.training.plan import training_query
 
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
@@ -154,13 +153,34 @@ class View:
             ParameterError: The text does not parse, or there is no such target.
             UnboundedSensitivityError: A column has neither bounds nor listed values.
         """
-        if isinstance(query, str):
-            relation, limits, text = parse_view(query, self._tables), None, query
-        else:
-            frame = of_kind(query, "query", Frame, "a SELECT of rows, or a frame")
-            relation, limits, text = frame.relation, frame.limits, f"rows of {', '.join(frame.shape.columns)}"
+        relation, limits, text = self._rows(query)
         found = training_query(relation, target=target, classes=classes, limits=limits)
         return TrainingSet(query=found, text=text, desk=self._desk, part=self._part)
+
+    def marginals(
+        self, query: str | Frame[Question], *, bins: Mapping[str, Binning] | None = None
+    ) -> MarginalSet:  # fmt: skip
+        """The marginals of a query, for synthetic data; no data is read and nothing is spent. See `MarginalSet`.
+
+        Args:
+            query: A SELECT of rows, or a frame. Numbers and dates need bounds, other columns listed values.
+            bins: How columns are cut: by name a number of bins, the edges of bins, or a calendar such as ``"week"``.
+                Without it whole numbers with at most 128 values are not cut, others lie in 32 bins, dates in months.
+
+        Raises:
+            ParameterError: The text does not parse, or a column cannot be cut so.
+            UnboundedSensitivityError: A column has neither bounds nor listed values.
+        """
+        relation, limits, text = self._rows(query)
+        found = marginal_query(relation, bins=bins, limits=limits)
+        return MarginalSet(query=found, text=text, desk=self._desk, part=self._part)
+
+    def _rows(self, query: str | Frame[Question]) -> tuple[Relation, Limits | None, str]:
+        """The rows of a query, narrower limits of a unit, and how people read it."""
+        if isinstance(query, str):
+            return parse_view(query, self._tables), None, query
+        frame = of_kind(query, "query", Frame, "a SELECT of rows, or a frame")
+        return frame.relation, frame.limits, f"rows of {', '.join(frame.shape.columns)}"
 
     def _question(
         self, body: str, options: Options, *, text: str, parameters: Parameters, intervals: bool = False
@@ -245,144 +265,6 @@ class Partition(Mapping[Key, View]):
             raise ParameterError("table", table.name, "is public: it has no people to partition; filter it")
         if isinstance(table.unit, EachRow) and max_parts_per_unit != 1:
             raise ParameterError("max_parts_per_unit", max_parts_per_unit, "must be 1 where each row is a unit")
-
-
-class AccountView(View):
-    """All tables of a database of people, queried under one account: that of the dataset, or a descendant.
-
-    **Guarantee**: all answers ever released under an account and its descendants, by any number of sessions, together
-    cost at most its budget, for the privacy unit and the neighboring relation of the policy; with a window, at most its
-    budget in each window. A charge to an account is also charged to its ancestors, so two analysts together never
-    exceed the budget of their common ancestor.
-
-    Args:
-        desk: The session that answers, with the charged account.
-        tables: The relation behind each name.
-    """
-
-    def __init__(self, desk: Answering, tables: Mapping[str, Relation]) -> None:
-        super().__init__(desk, tables)
-        self.policy = desk.policy
-
-    @property
-    def planning(self) -> Planning:
-        """The policy, the ledger and the charged account: for what else is charged to it, such as a counter."""
-        return self._desk
-
-    @property
-    def account_name(self) -> str:
-        """The full name of the charged account, with its parents: ``hospital/cardiology/ann``."""
-        return self._desk.account
-
-    @property
-    def budget(self) -> Budget:
-        """The most that may be spent: in total, or in each window."""
-        return self._desk.ledger.budget(self._desk.account)
-
-    @property
-    def spent(self) -> Budget:
-        """The spending, computed from the ledger's entries; with a window, within the window."""
-        return self._desk.ledger.spent(self._desk.account)
-
-    @property
-    def remaining(self) -> Budget:
-        """The remaining budget of the account; a parent may have less."""
-        return self._desk.ledger.remaining(self._desk.account)
-
-    def open_account(self, name: str, *, budget: Budget, window: Window | None = None) -> "AccountView":
-        """Open a child account, for a team, an analyst or a project, or return it if it is open. For the owner.
-
-        Args:
-            name: Its name; the full name begins with that of this account.
-            budget: The most it may spend, in its own measure: ``PureDP``, ``ApproxDP``, ``ZCDP``, ``RenyiDP``. The
-                budgets of children may add up to more than the parent's budget, which is never exceeded.
-            window: The period of the budget; None: it never refills. Parents still limit every charge.
-
-        Raises:
-            ParameterError: The name is empty or has a slash.
-            LedgerError: The account is open with another budget or window.
-
-        Example:
-            >>> import sfumato as sf
-            >>> votes = sf.open(sf.datasets.votes(), name="votes", columns={"sport": sf.text()}, budget=sf.PureDP(1))
-            >>> ann = votes.open_account("ann", budget=sf.PureDP("0.5"))
-            >>> _ = ann.sql("SELECT COUNT(*) AS n FROM votes", epsilon="0.2")
-            >>> str(ann.remaining), str(votes.remaining)
-            ('ε 0.3', 'ε 0.8')
-        """
-        below = self._below(name)
-        self._desk.ledger.open_account(
-            Opened(
-                account=below.account, budget=budget, neighboring_relation=self.policy.neighboring_relation,
-                privacy_unit=self.policy.unit_name, parents=(self._desk.account,), window=window,
-            )
-        )  # fmt: skip
-        return AccountView(below, self._tables)
-
-    def account(self, name: str) -> "AccountView":
-        """An open child account: ``"ann"``, or ``"cardiology/ann"`` for a child of a child.
-
-        Raises:
-            LedgerError: There is no such account.
-        """
-        account = f"{self._desk.account}/{name}"
-        if self._desk.account not in self._desk.ledger.path(account):
-            raise LedgerError(
-                f"account {account!r}", f"is not a descendant of {self._desk.account!r}; query its own data"
-            )
-        return AccountView(replace(self._desk, account=account), self._tables)
-
-    def change_budget(self, budget: Budget, *, reason: str) -> None:
-        """Change the budget of the account, in the same measure; for the owner. The spending stays.
-
-        Args:
-            budget: The new budget; if it is below the spending, nothing remains.
-            reason: The reason; the ledger records it.
-        """
-        self._desk.ledger.change_budget(self._desk.account, budget, reason=reason)
-
-    def close_account(self, *, reason: str) -> None:
-        """Refuse all further charges to this account and its children; stored answers stay available. For the owner.
-
-        Args:
-            reason: The reason; the ledger records it.
-        """
-        self._desk.ledger.close_account(self._desk.account, reason=reason)
-
-    @contextmanager
-    def partition(
-        self, table: str, *, by: str, values: Iterable[Key] | None = None, max_parts_per_unit: int = 1
-    ) -> Iterator[Partition]:
-        """Partition a table by the public values of a column; see `Partition`.
-
-        Args:
-            table: The table to partition.
-            by: The column whose values name the parts.
-            values: The public values; default: those of the policy.
-            max_parts_per_unit: The most parts in which one unit may have rows.
-
-        Raises:
-            ParameterError: An unknown table or column, or no public values.
-        """
-        facts = self._table(table)
-        keys = facts.column(by).values if values is None else tuple(values)
-        if keys is None:
-            raise ParameterError("values", None, f"must list the public values of {by}, as the policy does not")
-        yield Partition(self._desk, facts, by=by, values=keys, max_parts_per_unit=max_parts_per_unit)
-
-    def __repr__(self) -> str:
-        return f"<Account {self.account_name}: spent {self.spent} of {self.budget}, remaining {self.remaining}>"
-
-    def _below(self, name: str) -> Answering:
-        wanted = 'text without a slash, such as "ann"'
-        if not of_kind(name, "name", str, wanted) or "/" in name:
-            raise ParameterError("name", name, f"must be {wanted}")
-        return replace(self._desk, account=f"{self._desk.account}/{name}")
-
-    def _table(self, name: str) -> Table:
-        if not is_one_of(name, self.policy.tables):
-            raise ParameterError("table", name, f"must be one of: {', '.join(self.policy.tables)}")
-        return self.policy.tables[name]
 
 
 def relations_of(policy: Policy) -> Mapping[str, Relation]:

@@ -6,9 +6,9 @@ measure how many rows are alike. So engines bound the rows of each unit as they 
 Proof: proofs/session/training/plan.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from sfumato.query.model.statement import KeyColumn, RowCount, Statement
 from sfumato.query.planning.questions import Aggregate, check_limits
 from sfumato.query.statistics.counts import CountRows
 from sfumato.session.training.columns import TrainingColumn, TrainingRows, code_of, found_codes, training_column
+
+Run: TypeAlias = Callable[[Statement], Secret[ExactGroups]]
+"""Runs a statement where the data is."""
 
 _ROWS: str = "rows"
 
@@ -57,8 +60,39 @@ class PrivateFit(Protocol):
     def document(self) -> dict[str, Json]:
         """All parameters on which the model depends: two fits with equal documents are one fit."""
 
-    def release(self, rows: Secret[TrainingRows], /) -> dict[str, Json]:
-        """The model as JSON values; safe to show to anybody, and stored. It raises nothing that depends on rows."""
+    def release(self, rows: Any, /) -> dict[str, Json]:
+        """The model as JSON values; safe to show to anybody, and stored. It raises nothing that depends on rows.
+
+        Args:
+            rows: What the query reads: `Secret[TrainingRows]`, or `Marginals`.
+        """
+
+
+class FitQuery(Protocol):
+    """What is read for a fit: rows, or marginals."""
+
+    @property
+    def question(self) -> Aggregate:
+        """What is read, as a question."""
+
+    @property
+    def statement(self) -> Statement:
+        """What an engine runs, or no less than that."""
+
+    @property
+    def rows_per_unit(self) -> int:
+        """How many rows one unit has, at most: those that engines keep, whatever the data."""
+
+    @property
+    def lattices(self) -> Json:
+        """How columns become whole numbers, for the key under which a model is stored."""
+
+    def read(self, run: Run) -> Any:
+        """What a fit sees, for noise alone.
+
+        Args:
+            run: Runs a statement where the data is, all with one salt.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +116,15 @@ class TrainingQuery:
         """How many rows one unit has, at most: those that engines keep, whatever the data."""
         return max(1, reach_of(self.statement).rows)
 
+    @property
+    def lattices(self) -> Json:
+        """How numbers become codes, for the key under which a model is stored."""
+        return [[str(one.lower), str(one.upper), one.steps] for one in self.columns]
+
+    def read(self, run: Run) -> Secret[TrainingRows]:
+        """The rows, for a fit alone."""
+        return training_rows(self, run(self.statement))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitPlan:
@@ -92,7 +135,7 @@ class FitPlan:
         fit: What is made of it.
     """
 
-    query: TrainingQuery
+    query: FitQuery
     fit: PrivateFit
 
     @property

@@ -53,7 +53,7 @@ from sfumato.query.statistics.workloads import Workload
 from sfumato.session.asking.planning import Planning, Prepared, Ticket, names_again
 from sfumato.session.training.columns import TrainingColumn
 from sfumato.session.training.ordered import FitOrder, OrderedFit
-from sfumato.session.training.plan import FitPlan, PrivateFit, TrainingQuery
+from sfumato.session.training.plan import FitPlan, FitQuery, PrivateFit, TrainingQuery
 from sfumato.session.wire.fits import PlannedFit, declared_rows, query_again
 from sfumato.session.wire.nodes import MISTAKES, Wire
 
@@ -80,7 +80,7 @@ TICKETS: Final = Wire(
     version=VERSION,
     classes=CLASSES,
     words=WORDS,
-    roles={Statistic: STATISTICS, Output: OUTPUTS, PrivateFit: (OrderedFit,)},
+    roles={Statistic: STATISTICS, Output: OUTPUTS, PrivateFit: (OrderedFit,), FitQuery: (TrainingQuery,)},
     made={LinearQueries: lambda kinds, weight: LinearQueries(dict(kinds), weight=weight)},
 )
 """How tickets are written."""
@@ -156,7 +156,7 @@ def _made_again(claim: Ticket, planning: Planning, fits: PlannedFit | None) -> I
 
 def _fit_again(plan: FitPlan, planning: Planning, fits: PlannedFit | None) -> FitPlan:
     """The fit that is made here of the order in a plan, on the rows that it asks for."""
-    if fits is None or not isinstance(plan.fit, OrderedFit):
+    if fits is None or not isinstance(plan.fit, OrderedFit) or not isinstance(plan.query, TrainingQuery):
         raise TicketError("fit", "is run by a process that makes fits of orders")
     query = query_again(plan.query)
     return FitPlan(query=query, fit=fits(plan.fit.order, declared_rows(query, planning.policy.neighboring_relation)))

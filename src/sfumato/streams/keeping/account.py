@@ -27,7 +27,7 @@ from sfumato.privacy.neighbors import (
     UnitColumn,
     as_relation,
 )
-from sfumato.session.asking.view import AccountView
+from sfumato.session.account import AccountView
 
 USUAL_DELTA: Final = Fraction(1, 10**6)
 """At which a charge in ρ is also recorded as (ε, δ), where no account is kept in those."""

@@ -24,8 +24,9 @@ from sfumato.query.policy.policy import Policy
 from sfumato.server.dashboard.pages.results import shown_release
 from sfumato.server.dashboard.visits import Here, Page, Visit, whole
 from sfumato.server.identity.people import Action, Role
+from sfumato.session.account import AccountView
 from sfumato.session.asking.planning import Planning
-from sfumato.session.asking.view import AccountView, relations_of
+from sfumato.session.asking.view import relations_of
 from sfumato.session.dry_run import as_made_up, dry_run_desk
 from sfumato.session.releases.documents import encode_release
 

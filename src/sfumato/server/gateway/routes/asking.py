@@ -19,8 +19,8 @@ from sfumato.server.gateway.desks import Errand
 from sfumato.server.gateway.fitting import estimate_of
 from sfumato.server.gateway.problems import documented
 from sfumato.server.identity.people import Action
+from sfumato.session.account import AccountView
 from sfumato.session.asking.batch import Batch
-from sfumato.session.asking.view import AccountView
 from sfumato.session.dry_run import as_made_up, dry_run_desk
 from sfumato.session.releases.documents import encode_release
 

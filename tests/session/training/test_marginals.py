@@ -1,0 +1,90 @@
+"""Marginals: no unit moves one further than its sensitivity says, and each counts every row that is kept once."""
+
+from functools import partial
+from itertools import combinations, product
+from math import sqrt
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.session.opened import opened
+
+import sfumato as sf
+from sfumato.errors import ParameterError, UnboundedSensitivityError
+from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.query.model.schema import Limits
+from sfumato.query.sql.questions import parse_view
+from sfumato.session.training.marginals import Marginals, marginal_query
+
+VISITS = {"who": sf.text(), "age": sf.integer(0, 2), "ill": sf.boolean()}
+RECORDS = (
+    [("a", 1, True)] * 3 + [("a", 2, False)] * 2 + [("b", 1, True), ("c", 2, None), ("c", 1, True), ("c", 7, None)]
+)
+SCHEMA = pa.schema([("who", pa.string()), ("age", pa.int64()), ("ill", pa.bool_())])
+ASKED = (("age",), ("ill",), ("age", "ill"), ("ill", "age"))
+
+
+def marginals_of(records, *, unit="who", limits=None, engine="duckdb"):
+    data = pa.table({name: [row[place] for row in records] for place, name in enumerate(VISITS)}, schema=SCHEMA)
+    limited = {} if limits is None else {"limits": limits}
+    with sf.open(
+        data, name="visits", columns=VISITS, unit=unit, budget=sf.PureDP(1), engine=engine, **limited
+    ) as visits:
+        query = marginal_query(parse_view("SELECT age, ill FROM visits", visits._tables))
+        read = Marginals(query, partial(visits.desk.engine.run, salt="00" * 16))
+        return query, {names: read.counts(names).open_for_noise() for names in ASKED}
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "reference"])
+@pytest.mark.parametrize("relation", NeighboringRelation)
+def test_no_unit_moves_a_marginal_further_than_its_sensitivity(engine, relation):
+    """Over all subsets of units, with all of their rows, of which two are kept; some unit moves half as far."""
+    found = {}
+    for units in (units for size in range(4) for units in combinations("abc", size)):
+        records = [record for record in RECORDS if record[0] in units]
+        query, found[units] = marginals_of(records, limits=Limits(max_rows_per_unit=2), engine=engine)
+    assert query.rows_per_unit == 2
+    for names in ASKED:
+        stated, furthest = query.sensitivity(names, relation), 0
+        for one, other in product(found, repeat=2):
+            is_added = len(set(one) ^ set(other)) == 1
+            is_replaced = len(one) == len(other) and len(set(one) ^ set(other)) == 2
+            if is_replaced if relation is NeighboringRelation.REPLACE_ONE else is_added:
+                moved = found[one][names] - found[other][names]
+                assert abs(moved).sum() <= stated.l1
+                assert sqrt((moved**2).sum()) <= stated.l2 * (1 + 1e-12)
+                furthest = max(furthest, abs(moved).sum())
+        assert furthest >= stated.l1 / 2
+
+
+def test_where_each_row_is_a_unit_every_row_is_counted_once():
+    query, found = marginals_of(RECORDS, unit=sf.EACH_ROW)
+    assert [one.size for one in query.attributes] == [4, 3]
+    together = found["age", "ill"].reshape(4, 3)
+    assert together.tolist() == [[0, 0, 0], [0, 5, 0], [2, 0, 2], [0, 0, 0]]  # 7 counts as the largest, 2
+    assert together.sum(axis=1).tolist() == found["age",].tolist()
+    assert together.sum(axis=0).tolist() == found["ill",].tolist()
+    assert np.array_equal(found["ill", "age"].reshape(3, 4), together.T)
+    assert query.sensitivity(["age"], NeighboringRelation.ADD_OR_REMOVE_ONE).l1 == 1
+    assert query.sensitivity(["age"], NeighboringRelation.REPLACE_ONE).l1 == 2
+
+
+def test_an_empty_table_has_counts_of_zero():
+    _, found = marginals_of([], unit=sf.EACH_ROW)
+    assert {tuple(counts.shape) for counts in found.values()} == {(4,), (3,), (12,)}
+    assert not any(counts.any() for counts in found.values())
+
+
+def test_all_marginals_see_as_many_rows_of_a_unit():
+    records = [("a", age, ill) for age in range(3) for ill in (True, False, None)]
+    _, found = marginals_of(records, limits=Limits(max_rows_per_unit=4))
+    assert found["age", "ill"].sum() == found["age",].sum() == found["ill",].sum() == 4
+
+
+def test_what_cannot_be_counted_is_refused():
+    with pytest.raises(UnboundedSensitivityError, match="name"):
+        opened().marginals("SELECT name, age FROM people")
+    people = sf.open(pa.table({"age": [1]}), name="people", columns={"age": sf.integer(0, 9)}, budget=sf.PureDP(1))
+    for bins in ({"year": 3}, {7: 3}):
+        with pytest.raises(ParameterError, match="columns of the query"):
+            marginal_query(parse_view("SELECT age FROM people", people._tables), bins=bins)
