@@ -31,7 +31,19 @@ from sfumato.errors import SfumatoError
 from sfumato.privacy import events
 
 PRIVACY = ("budgets", "events", "guarantees", "neighbors", "promises", "secret")
-PACKAGES = ("accounting", "attacks", "audit", "datasets", "geo", "learn", "local", "mechanisms", "plots", "streams")
+PACKAGES = (
+    "accounting",
+    "attacks",
+    "audit",
+    "datasets",
+    "geo",
+    "learn",
+    "local",
+    "mechanisms",
+    "plots",
+    "streams",
+    "synth",
+)
 NOBODY = "sfk_none"
 """A key that no server accepts."""
 

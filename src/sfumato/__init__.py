@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         plots,
         privacy,
         streams,
+        synth,
     )
     from sfumato.client.asynchronous import connect_async
     from sfumato.client.session import connect
@@ -139,6 +140,7 @@ _PACKAGES = frozenset(
         "plots",
         "privacy",
         "streams",
+        "synth",
     }
 )
 _OTHER_NAMES = {"open": "open_session"}
@@ -209,6 +211,7 @@ __all__ = [
     "real",
     "stddev",
     "streams",
+    "synth",
     "text",
     "timestamp",
     "top_k",

@@ -31,10 +31,11 @@ LEARNING = ROOT / "docs" / "reference" / "learning.md"
 LOCAL = ROOT / "docs" / "reference" / "local.md"
 PLACES = ROOT / "docs" / "reference" / "places.md"
 MECHANISMS = ROOT / "docs" / "reference" / "mechanisms.md"
+SYNTHETIC = ROOT / "docs" / "reference" / "synthetic.md"
 SQL = ROOT / "docs" / "reference" / "sql.md"
 IMAGES = ROOT / "docs" / "images"
 PROVED_PACKAGES = (
-    "mechanisms", "noise", "accounting", "query", "engines", "ledger", "session", "audit", "local", "geo",
+    "mechanisms", "noise", "accounting", "query", "engines", "ledger", "session", "audit", "local", "geo", "synth",
 )  # fmt: skip
 
 
@@ -226,6 +227,12 @@ def test_the_examples_of_the_page_of_places_run_and_give_what_they_say(tmp_path,
     assert names["promise"].loss(200) == 3
     assert str(names["noisy"].snapped_guarantee) == "ε ≈0.00693147 per meter"
     assert names["ward"] in "ABC"
+
+
+def test_the_examples_of_the_page_of_synthetic_data_run_and_give_what_they_say():
+    names = left_by_examples(SYNTHETIC)
+    assert names["model"].marginal(["sex", "region"]).shape == (2, 4)
+    assert (len(names["rows"]["region"]), set(names["few"]["sex"].tolist())) == (5000, {0})
 
 
 def test_the_examples_of_the_page_of_mechanisms_run_and_give_what_they_say():

@@ -53,7 +53,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 def test_every_name_of_a_package_resolves_and_has_a_docstring():
-    for package in ("accounting", "audit", "attacks", "geo", "learn", "local", "mechanisms", "streams"):
+    for package in ("accounting", "audit", "attacks", "geo", "learn", "local", "mechanisms", "streams", "synth"):
         module = getattr(sfumato, package)
         assert sorted(set(module.__all__)) == sorted(module.__all__), package
         assert set(module.__all__) <= set(dir(module)), package

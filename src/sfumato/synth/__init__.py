@@ -1,0 +1,42 @@
+"""Synthetic data: made-up rows that look like a table, from noisy counts of it.
+
+What is not listed here is imported from its module.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.synth.models.fitting import fit_model
+    from sfumato.synth.models.measured import NoisyMarginal
+    from sfumato.synth.models.model import FitReport, GraphicalModel
+    from sfumato.synth.models.shape import TableShape
+
+_HOMES = {
+    "FitReport": "synth.models.model",
+    "GraphicalModel": "synth.models.model",
+    "NoisyMarginal": "synth.models.measured",
+    "TableShape": "synth.models.shape",
+    "fit_model": "synth.models.fitting",
+}
+
+__all__ = [
+    "FitReport",
+    "GraphicalModel",
+    "NoisyMarginal",
+    "TableShape",
+    "fit_model",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name at its first use (PEP 562): most programs need few of them."""
+    if name in _HOMES:
+        value = getattr(import_module(f"sfumato.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,1 @@
+"""Graphical models: fitted to released noisy marginals, in NumPy alone."""

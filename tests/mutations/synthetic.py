@@ -1,0 +1,102 @@
+"""Seeded bugs of models of released counts: trees, passes, fits, rows and memory."""
+
+from tests.mutations.mutants import Mutant
+
+_ROOM = "synth/models"
+_TESTS = "tests/synth/models"
+
+MUTANTS = (
+    Mutant(
+        name="columns of a circle are not joined",
+        edits=((f"{_ROOM}/tree.py", "neighbors[other] |= around - {other}", "pass"),),
+        tests=(f"{_TESTS}/test_tree.py",),
+    ),
+    Mutant(
+        name="cliques are joined by their smallest separators",
+        edits=((f"{_ROOM}/tree.py", "if len(other & clique) > most:", "if len(other & clique) < most:"),),
+        tests=(f"{_TESTS}/test_tree.py",),
+    ),
+    Mutant(
+        name="memory is checked clique by clique",
+        edits=((f"{_ROOM}/tree.py", "cells += shape.cells(clique)", "cells = shape.cells(clique)"),),
+        tests=(f"{_TESTS}/test_tree.py",),
+    ),
+    Mutant(
+        name="a limit of memory is checked for one array of several",
+        edits=((f"{_ROOM}/tree.py", "(memory_limit - beside) // (NUMBER * arrays)", "(memory_limit - beside) // NUMBER"),),
+        tests=(f"{_TESTS}/test_tree.py",),
+    ),
+    Mutant(
+        name="children of a clique do not hear what its parent says",
+        edits=((f"{_ROOM}/beliefs.py", "if parent == ROOT or not separator:", "if parent < 1 or not separator:"),),
+        tests=(f"{_TESTS}/test_beliefs.py",),
+    ),
+    Mutant(
+        name="a clique that joins two wanted columns is left out",
+        edits=((f"{_ROOM}/beliefs.py", "if not has_child and not added", "if not added"),),
+        tests=(f"{_TESTS}/test_beliefs.py",),
+    ),
+    Mutant(
+        name="a marginal across cliques takes whatever memory it needs",
+        edits=((f"{_ROOM}/beliefs.py", "if NUMBER * largest > limit:", "if largest > limit:"),),
+        tests=(f"{_TESTS}/test_beliefs.py",),
+    ),
+    Mutant(
+        name="a row that is impossible makes its neighbors unknown",
+        edits=((f"{_ROOM}/factors.py", "peaks[np.isneginf(peaks)] = 0", "pass"),),
+        tests=(f"{_TESTS}/test_factors.py", f"{_TESTS}/test_beliefs.py"),
+    ),
+    Mutant(
+        name="marginals of the same columns count alike whatever their noise",
+        edits=((f"{_ROOM}/measured.py", "weight = marginal.stddev**-2", "weight = 1.0"),),
+        tests=(f"{_TESTS}/test_measured.py",),
+    ),
+    Mutant(
+        name="axes of a marginal stay in the order in which they were named",
+        edits=((f"{_ROOM}/measured.py", "return values.transpose([columns.index(column) for column in shape.ordered(columns)])",
+                "return values.reshape(shape.lengths(shape.ordered(columns)))"),),
+        tests=(f"{_TESTS}/test_measured.py", f"{_TESTS}/test_model.py"),
+    ),
+    Mutant(
+        name="counts of impossible combinations count for the total",
+        edits=((f"{_ROOM}/fitting.py", "kept = [(part.counts[mask], part.variance)", "kept = [(part.counts, part.variance)"),),
+        tests=(f"{_TESTS}/test_fitting.py",),
+    ),
+    Mutant(
+        name="impossible combinations are possible in the model",
+        edits=((f"{_ROOM}/fitting.py", "potentials[group] = potentials.get(group, 0.0) + mask",
+                "potentials[group] = potentials.get(group, 0.0) * mask"),),
+        tests=(f"{_TESTS}/test_fitting.py",),
+    ),
+    Mutant(
+        name="every step starts from the uniform distribution",
+        edits=((f"{_ROOM}/fitting.py", "replace(problem, center=point.at)", "problem"),),
+        tests=(f"{_TESTS}/test_fitting.py",),
+    ),
+    Mutant(
+        name="the gap is half of what it is",
+        edits=((f"{_ROOM}/fitting.py", "return float(residuals @ residuals) / 2", "return float(residuals @ residuals) / 4"),),
+        tests=(f"{_TESTS}/test_fitting.py",),
+    ),
+    Mutant(
+        name="a public total is estimated all the same",
+        edits=((f"{_ROOM}/fitting.py", "estimated_total(kept) if total is None else", "estimated_total(kept) if kept else"),),
+        tests=(f"{_TESTS}/test_fitting.py",),
+    ),
+    Mutant(
+        name="rows of one value are drawn in the order of earlier columns",
+        edits=((f"{_ROOM}/rows.py", "keys = (uniform * 2.0**random).astype(np.uint64) << np.uint64(of_row)",
+                "keys = np.zeros(len(groups), dtype=np.uint64)"),),
+        tests=(f"{_TESTS}/test_rows.py",),
+    ),
+    Mutant(
+        name="every count is rounded with the same offset",
+        edits=((f"{_ROOM}/rows.py", "ends += offsets[:, np.newaxis]", "pass"),),
+        tests=(f"{_TESTS}/test_rows.py",),
+    ),
+    Mutant(
+        name="a model given values keeps the total of all rows",
+        edits=((f"{_ROOM}/model.py", "total=self.total * min(1.0, share)", "total=self.total"),),
+        tests=(f"{_TESTS}/test_model.py",),
+    ),
+)  # fmt: skip
