@@ -3,27 +3,30 @@
 from tests.mutations.mutants import Mutant
 
 _ROOM = "synth/models"
+_TREE = f"{_ROOM}/tree.py"
+_MEASURED = f"{_ROOM}/measured.py"
+_FITTING = f"{_ROOM}/fitting.py"
 _TESTS = "tests/synth/models"
 
 MUTANTS = (
     Mutant(
         name="columns of a circle are not joined",
-        edits=((f"{_ROOM}/tree.py", "neighbors[other] |= around - {other}", "pass"),),
+        edits=((_TREE, "neighbors[other] |= around - {other}", "pass"),),
         tests=(f"{_TESTS}/test_tree.py",),
     ),
     Mutant(
         name="cliques are joined by their smallest separators",
-        edits=((f"{_ROOM}/tree.py", "if len(other & clique) > most:", "if len(other & clique) < most:"),),
+        edits=((_TREE, "if len(other & clique) > most:", "if len(other & clique) < most:"),),
         tests=(f"{_TESTS}/test_tree.py",),
     ),
     Mutant(
         name="memory is checked clique by clique",
-        edits=((f"{_ROOM}/tree.py", "cells += shape.cells(clique)", "cells = shape.cells(clique)"),),
+        edits=((_TREE, "cells += shape.cells(clique)", "cells = shape.cells(clique)"),),
         tests=(f"{_TESTS}/test_tree.py",),
     ),
     Mutant(
         name="a limit of memory is checked for one array of several",
-        edits=((f"{_ROOM}/tree.py", "(memory_limit - beside) // (NUMBER * arrays)", "(memory_limit - beside) // NUMBER"),),
+        edits=((_TREE, "(memory_limit - beside) // (NUMBER * arrays)", "(memory_limit - beside) // NUMBER"),),
         tests=(f"{_TESTS}/test_tree.py",),
     ),
     Mutant(
@@ -48,39 +51,39 @@ MUTANTS = (
     ),
     Mutant(
         name="marginals of the same columns count alike whatever their noise",
-        edits=((f"{_ROOM}/measured.py", "weight = marginal.stddev**-2", "weight = 1.0"),),
+        edits=((_MEASURED, "weight = marginal.stddev**-2", "weight = 1.0"),),
         tests=(f"{_TESTS}/test_measured.py",),
     ),
     Mutant(
         name="axes of a marginal stay in the order in which they were named",
-        edits=((f"{_ROOM}/measured.py", "return values.transpose([columns.index(column) for column in shape.ordered(columns)])",
-                "return values.reshape(shape.lengths(shape.ordered(columns)))"),),
+        edits=((_MEASURED, "values.transpose([columns.index(column) for column in shape.ordered(columns)])",
+                "values.reshape(shape.lengths(shape.ordered(columns)))"),),
         tests=(f"{_TESTS}/test_measured.py", f"{_TESTS}/test_model.py"),
     ),
     Mutant(
         name="counts of impossible combinations count for the total",
-        edits=((f"{_ROOM}/fitting.py", "kept = [(part.counts[mask], part.variance)", "kept = [(part.counts, part.variance)"),),
+        edits=((_FITTING, "kept = [(part.counts[mask], part.variance)", "kept = [(part.counts, part.variance)"),),
         tests=(f"{_TESTS}/test_fitting.py",),
     ),
     Mutant(
         name="impossible combinations are possible in the model",
-        edits=((f"{_ROOM}/fitting.py", "potentials[group] = potentials.get(group, 0.0) + mask",
+        edits=((_FITTING, "potentials[group] = potentials.get(group, 0.0) + mask",
                 "potentials[group] = potentials.get(group, 0.0) * mask"),),
         tests=(f"{_TESTS}/test_fitting.py",),
     ),
     Mutant(
         name="every step starts from the uniform distribution",
-        edits=((f"{_ROOM}/fitting.py", "replace(problem, center=point.at)", "problem"),),
+        edits=((_FITTING, "replace(problem, center=point.at)", "problem"),),
         tests=(f"{_TESTS}/test_fitting.py",),
     ),
     Mutant(
         name="the gap is half of what it is",
-        edits=((f"{_ROOM}/fitting.py", "return float(residuals @ residuals) / 2", "return float(residuals @ residuals) / 4"),),
+        edits=((_FITTING, "float(residuals @ residuals) / 2", "float(residuals @ residuals) / 4"),),
         tests=(f"{_TESTS}/test_fitting.py",),
     ),
     Mutant(
         name="a public total is estimated all the same",
-        edits=((f"{_ROOM}/fitting.py", "estimated_total(kept) if total is None else", "estimated_total(kept) if kept else"),),
+        edits=((_FITTING, "estimated_total(kept) if total is None else", "estimated_total(kept) if kept else"),),
         tests=(f"{_TESTS}/test_fitting.py",),
     ),
     Mutant(
