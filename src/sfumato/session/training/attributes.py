@@ -29,7 +29,6 @@ from sfumato.query.model.expressions import (
     IsIn,
     IsNull,
     Literal,
-    Null,
 )
 from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
@@ -124,10 +123,11 @@ def attribute_of(name: str, facts: Facts, binning: Binning = None) -> tuple[Attr
             raise ParameterError("bins", name, "must leave it out: its values are listed")
         if facts.kind is Kind.BOOLEAN:
             return _named(name, facts, facts.values, Call(Function.TO_INTEGER, (value,)))
-        if facts.nullable:
+        attribute, _ = _named(name, facts, facts.values, value)
+        if attribute.missing is not None:
             known = IsIn(value, tuple(_literal(one) for one in facts.values))
-            value = Case(((known, value),), Null(facts.kind))
-        return _named(name, facts, facts.values, value)
+            value = Case(((known, value),), _literal(attribute.missing))
+        return attribute, value
     lower, upper = facts.interval.lower, facts.interval.upper
     if lower is None or upper is None or lower >= upper or facts.kind not in NUMBERS | TIMES:
         raise UnboundedSensitivityError(

@@ -8,6 +8,7 @@ Proof: proofs/session/training/marginals.md.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import prod
 from typing import Final, TypeAlias
 
@@ -47,11 +48,13 @@ class MarginalQuery:
 
     Attributes:
         question: All attributes and how many rows are alike, as a question.
+        rows: The attributes of all rows.
         attributes: The columns.
         limits: Of a unit.
     """
 
     question: Aggregate
+    rows: Select
     attributes: tuple[Attribute, ...]
     limits: Limits
 
@@ -80,15 +83,20 @@ class MarginalQuery:
 
     def marginal(self, names: Sequence[str]) -> Statement:
         """What an engine runs for the marginal of some columns, in this order."""
+        computed = dict(self.rows.columns)
+        read = Select(self.rows.child, tuple((name, computed[name]) for name in names))
         keys = tuple(KeyColumn(name=name, values=None) for name in names)
-        return Statement(
-            rows=bound_joins(self.question.child.child), keys=keys, measures=(RowCount(),), limits=self.limits
-        )
+        return Statement(rows=bound_joins(read), keys=keys, measures=(RowCount(),), limits=self.limits)
 
     def sensitivity(self, names: Sequence[str], neighboring_relation: NeighboringRelation) -> Sensitivity:
         """How far one unit moves the marginal of some columns: in L1, in L2, in cells."""
         statement = self.marginal(names)
         return sensitivity(statement, statement.measures[0], neighboring_relation=neighboring_relation)
+
+    def merged_l2(self, neighboring_relation: NeighboringRelation) -> Fraction:
+        """How far one unit moves any sums of cells of a marginal, each cell being in one sum: in L2."""
+        own = self.sensitivity([one.name for one in self.attributes], neighboring_relation)
+        return own.l2 if self.rows_per_unit == 1 else Fraction(own.l1)
 
     def size(self, names: Sequence[str]) -> int:
         """How many combinations of values some columns have."""
@@ -160,7 +168,7 @@ def marginal_query(
         check_limits(limits, shape.metric)
     kept = ungrouped(narrowed(limits_of(coded), limits)) if shape.metric is Metric.UNITS else Limits()
     found = MarginalQuery(
-        question=Aggregate(GroupBy(coded, names), ((_ROWS, CountRows()),), limits),
+        question=Aggregate(GroupBy(coded, names), ((_ROWS, CountRows()),), limits), rows=coded,
         attributes=tuple(attribute for attribute, _ in made), limits=kept,
     )  # fmt: skip
     check_work(found.statement)
