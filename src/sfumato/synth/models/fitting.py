@@ -39,6 +39,7 @@ _ARRAYS: Final = 4
 """Numbers held at once for each cell of the tree: what is impossible, potentials, probabilities, and one on the way."""
 _CAUTION: Final = 3.0
 """How many standard deviations a count has that the first step half fits."""
+_MOST_STEPS: Final = 10_000
 _SMALLEST: Final = 1e-12
 """Of a tolerance."""
 
@@ -103,7 +104,7 @@ def fit_model(
             They get the probability 0, and counts of them are ignored.
         start: An earlier model, such as one fitted to some of the marginals. It saves time; the model found is the
             same within the gap.
-        steps: More come nearer to the least loss, and begin to fit noise.
+        steps: How many, up to 10,000. More come nearer to the least loss, and begin to fit noise.
         tolerance: What the duality gap of each step may be, as a share of the expected loss; 1e-12 to 1.
         max_iterations: Iterations of the search, in all steps together.
         memory_limit: Bytes that its arrays may take.
@@ -126,7 +127,8 @@ def fit_model(
     """
     measured = combined(of_kind(shape, "shape", TableShape, "a TableShape"), marginals)
     never = zeros(shape, {} if impossible is None else impossible)
-    beside = VECTORS * NUMBER * sum(map(shape.cells, measured))
+    count = positive_integer(steps, "steps", most=_MOST_STEPS)
+    beside = (VECTORS + count) * NUMBER * sum(map(shape.cells, measured))
     limit = positive_integer(memory_limit, "memory_limit")
     tree = junction_tree(shape, [*measured, *never], memory_limit=limit, arrays=_ARRAYS, beside=beside)
     layout, of_zeros = laid_out(tree, measured), laid_out(tree, never)
@@ -134,7 +136,6 @@ def fit_model(
     if not np.isfinite(believed(tree, [mask.copy() for mask in masks]).log_total):
         raise ParameterError("impossible", sorted(never), "must leave at least one row possible")
     problem, rows = _problem(layout, measured, masks, total)
-    count = positive_integer(steps, "steps")
     most = positive_integer(max_iterations, "max_iterations")
     gap = real(tolerance, "tolerance", is_finite=True)
     if not _SMALLEST <= gap <= 1:
