@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from tests.client.relays import NAMES, Plan
 
 import sfumato as sf
 from sfumato.errors import SfumatoError
@@ -122,6 +123,18 @@ def calls():
         "sf.covariance": call("x", "y", population=True),
         "sf.geo.Regions": call(of_regions[0], table=of_regions[1]),
         "sf.greatest": call(handle, handle),
+        "sf.join_federation": call("http://127.0.0.1:9", "hospitals", token=NOBODY, timeout=1, insecure=False),
+        "sf.open_federation": call(
+            "http://127.0.0.1:9",
+            "hospitals",
+            Plan(),
+            list(NAMES),
+            max_colluders=1,
+            seconds=60,
+            token=NOBODY,
+            timeout=1,
+            insecure=False,
+        ),
         "sf.least": call(handle, handle),
         "sf.max": call("x", bounds=(0, 1)),
         "sf.mean": call("x", bounds=(0, 1)),

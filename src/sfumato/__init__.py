@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         synth,
     )
     from sfumato.client.asynchronous import connect_async
+    from sfumato.client.federations import join_federation, open_federation
     from sfumato.client.session import connect
     from sfumato.ledger.core.windows import CalendarWindow, RollingWindow
     from sfumato.ledger.locations import ExistingLedger
@@ -107,6 +108,7 @@ _HOMES = {
     "greatest": "query.handles.columns",
     "histogram": "query.statistics.histograms",
     "integer": "query.model.columns",
+    "join_federation": "client.federations",
     "least": "query.handles.columns",
     "max": "query.statistics.quantiles",
     "mean": "query.statistics.means",
@@ -114,6 +116,7 @@ _HOMES = {
     "min": "query.statistics.quantiles",
     "mode": "query.statistics.top_values",
     "open": "session.session",
+    "open_federation": "client.federations",
     "prepare": "session.opening.snapshots",
     "quantile": "query.statistics.quantiles",
     "real": "query.model.columns",
@@ -197,6 +200,7 @@ __all__ = [
     "greatest",
     "histogram",
     "integer",
+    "join_federation",
     "learn",
     "least",
     "local",
@@ -204,6 +208,7 @@ __all__ = [
     "mechanisms",
     "median",
     "mode",
+    "open_federation",
     "plots",
     "prepare",
     "privacy",

@@ -29,6 +29,7 @@ from tests.mutations import (
     engines_by_hash,
     engines_elsewhere,
     engines_in_sql,
+    federating,
     forests,
     house,
     learning,
@@ -73,7 +74,7 @@ from tests.sizes import FULL_SIZE
 
 MODULES = (
     accounting, attacking, audit, audited, boosting, browsers, canaries, choosing, clients, clusters, counters,
-    engines, engines_by_hash, engines_elsewhere, engines_in_sql, forests, house, learning, ledgers, local,
+    engines, engines_by_hash, engines_elsewhere, engines_in_sql, federating, forests, house, learning, ledgers, local,
     local_counts, local_reports, maps, mechanisms, monitors, narrowing, noise, operations, ordered_fits, parties,
     places, plans, regressions, sampled_groups, selected_keys, server, server_gateway, server_pages, server_sign_in,
     server_work, sessions, streams, streams_sources, synthetic, teachers, traffic, wire,

@@ -66,6 +66,22 @@ MATRIX = {
     ("GET", "/v1/counters/{counter}/releases"): (Action.READ_COUNTERS, None),
     ("GET", "/v1/maps"): (Action.READ_MAPS, None),
     ("GET", "/v1/maps/{map}"): (Action.READ_MAPS, None),
+    ("GET", "/v1/federations"): (Action.READ_FEDERATIONS, None),
+    ("POST", "/v1/federations"): (
+        Action.MANAGE_FEDERATIONS,
+        {
+            "name": "others", "parties": ["ann", "bob"], "rounds": 1, "least": 2, "seconds": 60.0,
+            "message_characters": 1_000, "plan": {},
+        },
+    ),
+    ("GET", "/v1/federations/{federation}"): (Action.READ_FEDERATIONS, None),
+    ("DELETE", "/v1/federations/{federation}"): (Action.MANAGE_FEDERATIONS, None),
+    ("POST", "/v1/federations/{federation}/messages"): (
+        Action.TAKE_PART, {"round": 0, "attempt": 0, "phase": "keys", "message": "none"},
+    ),
+    ("GET", "/v1/federations/{federation}/messages"): (Action.READ_FEDERATIONS, None),
+    ("POST", "/v1/federations/{federation}/results"): (Action.TAKE_PART, {"round": 0, "result": "none"}),
+    ("GET", "/v1/federations/{federation}/results/{number}"): (Action.READ_FEDERATIONS, None),
 }  # fmt: skip
 """What each route is, and a body for it."""
 
@@ -79,7 +95,7 @@ HIDDEN = {"{approval}", "{question}", "{release}", "{key}"}
 def address(path):
     values = {
         "dataset": DATASET, "path": "opened", "approval": "none", "question": "none", "release": "none", "key": "none",
-        "name": "added", "collection": "drinks", "counter": "entries", "map": "town",
+        "name": "added", "collection": "drinks", "counter": "entries", "map": "town", "federation": "none", "number": 0,
     }  # fmt: skip
     found = path.removeprefix("/v1").format(**values)
     return found + {"/releases": f"?dataset={DATASET}"}.get(found, "?role=auditor" if "/grants/" in found else "")

@@ -10,7 +10,7 @@ from sfumato.server.identity.people import RIGHTS, Action, Directory, Grant, Key
 WORDS = {
     "nobody": "sign_in overrun remove_collection",
     "everybody": "read_self sign_out manage_own_keys read_collections send_reports read_estimates "
-    "read_counters read_maps",
+    "read_counters read_maps read_federations take_part",
     "any role": "read_schema",
     "analyst": "read_relations estimate ask read_own_releases read_own_account",
     "owner": (
@@ -18,15 +18,15 @@ WORDS = {
         " read_people read_acts"
     ),
     "auditor": "read_accounts read_acts",
-    "admin": "grant_owner manage_people manage_keys read_everybody read_acts read_metrics",
+    "admin": "grant_owner manage_people manage_keys read_everybody read_acts read_metrics manage_federations",
 }  # fmt: skip
 SCOPES = {
     "ask": "ask",
     "estimate": "estimate",
-    "report": "send_reports",
+    "report": "send_reports take_part",
     "manage": (
         "manage_own_keys open_account change_budget close_account publish_version acknowledge decide grant_roles"
-        " grant_owner manage_people manage_keys"
+        " grant_owner manage_people manage_keys manage_federations"
     ),
 }
 MEANT = {who: set(words.split()) for who, words in WORDS.items()}

@@ -39,7 +39,8 @@ def test_every_subject_has_its_table():
     of_people = ["act", "api_key", "approval", "dataset_grant", "identity", "kept_release", "person", "question"]
     of_people += ["session", "sign_in_attempt"]
     of_reports = ["collection", "collection_batch", "collection_horizon"]
-    assert sorted(METADATA.tables) == sorted(of_people + of_reports)
+    of_federations = ["federation", "federation_message", "federation_result"]
+    assert sorted(METADATA.tables) == sorted(of_people + of_reports + of_federations)
 
 
 ANN = {"name": "ann", "display_name": "Ann", "is_platform_admin": False, "is_active": True}

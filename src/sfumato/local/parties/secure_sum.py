@@ -36,6 +36,7 @@ class SecureSum:
     Args:
         protocol: What all parties agreed on; more than twice as many as may drop out, and the colluders, must take
             part: n > 2d + c.
+        session: 16 bytes of this run alone, where several add up what all of them see; default: random ones.
 
     Raises:
         ParameterError: Too many parties may drop out for that.
@@ -69,14 +70,14 @@ class SecureSum:
         " Nobody breaks X25519, HKDF, ChaCha20 or Poly1305."
     )
 
-    def __init__(self, protocol: PartySum) -> None:
+    def __init__(self, protocol: PartySum, *, session: bytes | None = None) -> None:
         of_kind(protocol, "protocol", PartySum, "a PartySum")
         missing = protocol.parties - protocol.least_shares
         if protocol.parties <= 2 * missing + protocol.max_colluders:
             requirement = "must be smaller: with n > 2d + c nobody can gather both secrets of a party"
             raise ParameterError("max_dropouts", protocol.noise.max_dropouts, requirement)
         self.protocol: Final = protocol
-        self.session: Final = entropy.random_bytes(16)
+        self.session: Final = entropy.random_bytes(16) if session is None else session
         self._session: Final = SumSession(protocol, self.session)
         self._received: Final = TrustedSum(protocol)  # of masked numbers
         self._keys: dict[int, PublicKeys] = {}

@@ -32,6 +32,7 @@ from sfumato.server.identity.acts import Act, ActLog, ActOutcome
 from sfumato.server.identity.approvals import Approvals
 from sfumato.server.identity.collections import Collections
 from sfumato.server.identity.database import Database
+from sfumato.server.identity.federations import Federations
 from sfumato.server.identity.keys import ApiKeys
 from sfumato.server.identity.people import Action, Directory, KeyScope, Principal
 from sfumato.server.identity.questions import Questions
@@ -42,7 +43,7 @@ _READS: Final = frozenset(
         Action.READ_SELF, Action.READ_SCHEMA, Action.READ_RELATIONS, Action.ESTIMATE, Action.ASK,
         Action.READ_OWN_RELEASES, Action.READ_OWN_ACCOUNT, Action.READ_ACCOUNTS, Action.READ_PEOPLE,
         Action.READ_EVERYBODY, Action.READ_ACTS, Action.READ_METRICS, Action.READ_COLLECTIONS, Action.SEND_REPORTS,
-        Action.READ_ESTIMATES, Action.READ_COUNTERS, Action.READ_MAPS,
+        Action.READ_ESTIMATES, Action.READ_COUNTERS, Action.READ_MAPS, Action.READ_FEDERATIONS, Action.TAKE_PART,
     }
 )  # fmt: skip
 """Acts that change nothing but ledger or counts, which are kept by themselves: nobody waits until they are written."""
@@ -66,6 +67,7 @@ class Gateway:
         self.curator, self.ledger, self.database = curator, ledger, database
         self.collections = Collections(database, days=curator.limits.batch_days)
         self.collections.require_protocols(curator.collections.values())
+        self.federations = Federations(database)
         self.datasets = Datasets(curator, ledger)
         self.people = Directory(database)
         self.keys = ApiKeys(database, secret=curator.secret)

@@ -25,7 +25,17 @@ from sfumato.server.gateway.bodies import BoundedBodies
 from sfumato.server.gateway.limits import protocol
 from sfumato.server.gateway.observing import Observed, log_in_json
 from sfumato.server.gateway.problems import ProblemDocument, documented, install
-from sfumato.server.gateway.routes import accounts, asking, collections, counters, datasets, maps, people, releases
+from sfumato.server.gateway.routes import (
+    accounts,
+    asking,
+    collections,
+    counters,
+    datasets,
+    federations,
+    maps,
+    people,
+    releases,
+)
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.people import Action
 from sfumato.server.serve import end_with_parent, write_no_core
@@ -78,7 +88,7 @@ def metrics(who: Anybody) -> Response:
 ROUTERS: Final = (
     operations, guarded_operations, datasets.router, asking.router, asking.questions_router, accounts.router,
     accounts.approvals_router, releases.router, people.router, collections.router, collections.door,
-    counters.router, maps.router,
+    counters.router, maps.router, federations.router,
 )  # fmt: skip
 """All routes; docs/reference/rest.md lists them."""
 

@@ -76,6 +76,9 @@ class Action(StrEnum):
     READ_ESTIMATES = "read_estimates"
     READ_COUNTERS = "read_counters"
     READ_MAPS = "read_maps"
+    MANAGE_FEDERATIONS = "manage_federations"
+    READ_FEDERATIONS = "read_federations"
+    TAKE_PART = "take_part"
     REMOVE_COLLECTION = "remove_collection"
     OVERRUN = "overrun"
 
@@ -132,6 +135,9 @@ RIGHTS: Final[Mapping[Action, Right]] = MappingProxyType(
         Action.READ_ESTIMATES: Right(KeyScope.READ, is_for_all=True),
         Action.READ_COUNTERS: Right(KeyScope.READ, is_for_all=True),
         Action.READ_MAPS: Right(KeyScope.READ, is_for_all=True),
+        Action.MANAGE_FEDERATIONS: Right(KeyScope.MANAGE, is_for_admins=True),
+        Action.READ_FEDERATIONS: Right(KeyScope.READ, is_for_all=True),
+        Action.TAKE_PART: Right(KeyScope.REPORT, is_for_all=True),
     }
 )
 """Who may do what. Nobody may do what is not in it; what is published has readers, whom `curator.toml` names."""

@@ -237,5 +237,36 @@ BATCHES: Final = Table(
 HORIZON: Final = Table("collection_horizon", METADATA, Column("first_day", Text, primary_key=True))
 """One row: batches of earlier days are forgotten, and so refused whatever the clock says."""
 
+FEDERATIONS: Final = Table(
+    "federation",
+    METADATA,
+    Column("name", Text, primary_key=True),
+    Column("terms", Text, nullable=False),
+    Column("round", _NUMBER, nullable=False),
+    Column("attempt", _NUMBER, nullable=False),
+    Column("phase", _NUMBER, nullable=False),
+    Column("since", Moment),
+)
+"""Federations whose messages are passed on: what everybody agreed on, and how far they are."""
+
+FEDERATION_MESSAGES: Final = Table(
+    "federation_message",
+    METADATA,
+    Column("federation", Text, ForeignKey("federation.name"), primary_key=True),
+    Column("phase", _NUMBER, primary_key=True, autoincrement=False),
+    Column("party", _NUMBER, primary_key=True, autoincrement=False),
+    Column("message", Text, nullable=False),
+)
+"""Messages of the attempt at a round that is under way, and of none before: keys, and numbers under masks."""
+
+FEDERATION_RESULTS: Final = Table(
+    "federation_result",
+    METADATA,
+    Column("federation", Text, ForeignKey("federation.name"), primary_key=True),
+    Column("round", _NUMBER, primary_key=True, autoincrement=False),
+    Column("result", Text, nullable=False),
+)
+"""Noisy sums of rounds that are over, for whoever comes later; empty for a round without one."""
+
 FLEETING: Final = (SESSIONS, ATTEMPTS)
 """What no backup has: whoever has signed in signs in again at the server that was restored."""

@@ -11,7 +11,7 @@ from tests.server.identity.databases import KINDS, location
 from sfumato.errors import DatabaseError
 from sfumato.server.identity.acts import GENESIS, Act, append
 from sfumato.server.identity.database import VERSION_TABLE, Database
-from sfumato.server.identity.migrations import third
+from sfumato.server.identity.migrations import fourth
 from sfumato.server.identity.people import Action
 from sfumato.server.identity.releases import ReleaseRegistry
 from sfumato.server.identity.tables import METADATA
@@ -43,7 +43,7 @@ def test_the_revisions_make_the_declared_tables(database):
     with database.reading() as connection:
         context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
         assert compare_metadata(context, METADATA) == []
-        assert context.get_current_heads() == (third.revision,)
+        assert context.get_current_heads() == (fourth.revision,)
 
 
 @pytest.mark.parametrize("kind", KINDS)

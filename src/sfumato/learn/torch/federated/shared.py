@@ -19,6 +19,7 @@ from sfumato.errors import ParameterError
 from sfumato.learn.torch.federated.owners import STEPS, LocalTraining, Loss, Owner, Steps, as_clip
 from sfumato.learn.torch.federated.plan import FederatedModel, Federation
 from sfumato.learn.torch.federated.public_model import PublicModel
+from sfumato.learn.torch.training.checkpoints import digest_of
 from sfumato.mechanisms.distributed.gaussian import DistributedGaussian
 from sfumato.numeric.arguments import whole
 from sfumato.numeric.rationals import Number, positive_integer
@@ -113,6 +114,26 @@ class SharedFederatedPlan(Federation):
         if self.public.rounds >= self.rounds:
             raise ParameterError("plan", f"{self.rounds} rounds", "are over: further ones were not charged")
         self.public.move(total, clip=self.clip, owners=Fraction(count))
+
+    def document(self) -> dict[str, str]:
+        """All that owners have to agree on, in words: two plans with equal documents train alike.
+
+        Weights and optimizer stand in it as they are now, so compare it before the first round. A loss that is a
+        function is known by its name alone.
+        """
+        groups = [
+            sorted((name, repr(value)) for name, value in group.items() if name != "params")
+            for group in self.public.optimizer.param_groups
+        ]
+        is_module = isinstance(self.loss, nn.Module)
+        loss = f"{self.loss!r} {digest_of(self.loss)}" if is_module else getattr(self.loss, "__qualname__", "")
+        said = {
+            "charge": self.charge, "relation": self.neighboring_relation, "noise": self.noise, "local": self.local,
+            "clip": self.clip, "rounds": self.rounds, "weights": digest_of(self.public.model), "loss": loss,
+            "trained": ", ".join(name for name, own in self.public.model.named_parameters() if own.requires_grad),
+            "optimizer": f"{type(self.public.optimizer).__name__} {groups}",
+        }  # fmt: skip
+        return {name: str(value) for name, value in said.items()}
 
     def result(self) -> FederatedModel:
         """What the rounds until now released."""
