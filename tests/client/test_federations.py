@@ -5,13 +5,13 @@ from contextlib import ExitStack
 
 import numpy as np
 import pytest
-from tests.client.relays import NAMES, SECRET, Plan
-from tests.client.test_taking_part import NEAR, VALUES, total_of
+from tests.client.relays import NAMES, NEAR, SECRET, VALUES, Plan, total_of
 from tests.server.running import Beside, running
 
 import sfumato as sf
-from sfumato.errors import NotFoundError, ParameterError
+from sfumato.errors import BudgetExceededError, NotFoundError, ParameterError
 from sfumato.ledger.keeping.files import locked
+from sfumato.privacy.guarantees import PureDP
 
 PEOPLE = ("ann", "bob", "cem", "olga")
 
@@ -91,6 +91,35 @@ def test_a_journal_is_of_one_program_at_a_time(gateways, tmp_path):
         with pytest.raises(ParameterError, match="no other program has"):
             federation.take_part(Plan(), VALUES[0], secret=SECRET, journal=tmp_path / "journal")
         assert federation.news().sent == ()
+
+
+class Paying:
+    """An owner with an account, which has enough for one participation."""
+
+    def __init__(self):
+        self.paid = []
+
+    def admitted(self, _, participation):
+        if participation not in self.paid and self.paid:
+            raise BudgetExceededError("owner", PureDP(1), PureDP(0))
+        self.paid.append(participation)
+        return VALUES[0], None
+
+
+def test_owners_that_cannot_pay_send_nothing(gateways, tmp_path):
+    opened(gateways, "paid", Plan())
+    paying, plan = Paying(), Plan()
+    paying.paid.append("an earlier one")
+    with joined(gateways, "paid", 0) as federation:
+        with pytest.raises(BudgetExceededError):
+            federation.take_part(plan, paying, secret=SECRET, journal=tmp_path / "journal")
+        assert federation.news().sent == ()
+    assert plan.computed == 0
+    first = (tmp_path / "journal").read_text().splitlines()
+    assert len(first) == 1
+    with joined(gateways, "paid", 0) as federation, pytest.raises(BudgetExceededError):
+        federation.take_part(plan, paying, secret=SECRET, journal=tmp_path / "another")
+    assert (tmp_path / "another").read_text().splitlines() != first  # so that it is another participation
 
 
 def test_who_takes_no_part_is_told_so(gateways, tmp_path):

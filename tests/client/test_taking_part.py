@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sqlalchemy import update
-from tests.client.relays import NAMES, STEPS, Direct, Plan, all_run, part_of, terms_of
+from tests.client.relays import NAMES, NEAR, STEPS, VALUES, Direct, Plan, all_run, part_of, terms_of, total_of
 from tests.server.identity.databases import Clock, location
 
 from sfumato.client.relayed import FederationPlace, written_result
@@ -12,9 +12,6 @@ from sfumato.errors import ParameterError, StateError
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.federations import Federations, FederationState
 from sfumato.server.identity.tables import FEDERATIONS
-
-VALUES = [[1_000, 0, 0], [0, 2_000, 0], [0, 0, 3_000], [500, 500, 500]]
-NEAR = 400
 
 
 @pytest.fixture
@@ -50,10 +47,6 @@ def started(kept, folder, *, drops=None, clock=None):
         for number, (relay, plan, value) in enumerate(zip(relays, plans, VALUES, strict=True))
     ]
     return plans, relays, parts
-
-
-def total_of(numbers, rounds):
-    return sum(np.array(VALUES[number]) * (at + 1) for at in rounds for number in numbers)
 
 
 def test_all_owners_move_their_models_by_the_same_noisy_sums(opened, tmp_path):
@@ -186,7 +179,7 @@ def test_what_was_begun_and_revealed_is_noted_before(tmp_path):
         again.reveals(3)
     with pytest.raises(StateError, match="another federation"):
         FederationJournal(path, "of another")
-    path.write_text("of one\nrevealed\n")
+    path.write_text("of one 00\nrevealed\n")
     with pytest.raises(StateError, match="damaged"):
         FederationJournal(path, "of one")
     with pytest.raises(ParameterError, match="journal"):

@@ -138,4 +138,20 @@ MUTANTS = (
         edits=(("client/federations.py", "        _require_same(_document(plan, agreed), news)\n", ""),),
         tests=("tests/client/test_federations.py::test_another_plan_than_was_opened_sends_nothing",),
     ),
+    Mutant(
+        name="an owner is charged after it has taken part",
+        edits=(
+            (
+                "client/federations.py",
+                "                owner, _ = owner.admitted(plan, noted.name)\n",
+                "                owner = [0, 0, 0]\n",
+            ),
+        ),
+        tests=("tests/client/test_federations.py::test_owners_that_cannot_pay_send_nothing",),
+    ),
+    Mutant(
+        name="all journals of a federation are one participation",
+        edits=((_PART, 'lines = [f"{federation} {random_bytes(16).hex()}"]', 'lines = [f"{federation} 0"]'),),
+        tests=("tests/client/test_federations.py::test_owners_that_cannot_pay_send_nothing",),
+    ),
 )

@@ -4,6 +4,7 @@ from tests.mutations.mutants import Mutant
 
 _AT = "learn/torch/federated"
 _OWNERS = "tests/learn/torch/federated/test_owners.py"
+_ACCOUNTS = "tests/learn/torch/federated/test_accounts.py"
 _PLAN = "tests/learn/torch/federated/test_plan.py"
 _SHARED = "tests/learn/torch/federated/test_shared.py"
 _MOVES = f"{_PLAN}::test_one_owner_moves_a_sum_by_the_clip_whatever_its_samples_and_those_of_others_are"
@@ -138,5 +139,33 @@ MUTANTS = (
         name="rounds of a federation go on after the last",
         edits=((f"{_AT}/shared.py", "self.public.rounds >= self.rounds", "self.public.rounds > self.rounds"),),
         tests=(f"{_SHARED}::test_no_round_is_done_that_was_not_charged",),
+    ),
+    Mutant(
+        name="people of an owner pay as if all its samples came or went",
+        edits=(
+            (f"{_AT}/accounts.py", "if plan.neighboring_relation is not NeighboringRelation.REPLACE_ONE:", "if False:"),
+        ),
+        tests=(f"{_ACCOUNTS}::test_a_plan_that_covers_no_change_of_some_rows_is_refused",),
+    ),
+    Mutant(
+        name="a part in a federation is priced below what it reveals",
+        edits=(
+            (
+                f"{_AT}/accounts.py",
+                "self._plan.event_of(self._owner))",
+                "self._plan.event_of(self._owner)).__class__(ZCDPEvent(Fraction(1, 10**9)), 2)",
+            ),
+        ),
+        tests=(f"{_ACCOUNTS}::test_a_smaller_epsilon_of_its_own_is_what_is_charged",),
+    ),
+    Mutant(
+        name="two participations are paid for as one",
+        edits=((f"{_AT}/accounts.py", ', "participation": self._participation}', "}"),),
+        tests=(f"{_ACCOUNTS}::test_the_same_participation_is_charged_once_and_another_again",),
+    ),
+    Mutant(
+        name="rows that cannot be read are told",
+        edits=((f"{_AT}/accounts.py", "except Exception:", "except MemoryError:"),),
+        tests=(f"{_ACCOUNTS}::test_rows_that_cannot_be_read_any_more_add_0",),
     ),
 )

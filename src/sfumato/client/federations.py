@@ -18,7 +18,7 @@ from sfumato.client.calls import Exchange
 from sfumato.client.curator import TIMEOUT, RemoteCurator, address_of
 from sfumato.client.problems import TRIES, Answer
 from sfumato.client.relayed import FederationPlace
-from sfumato.client.taking_part import FederationJournal, OwnersPart, SharedPlan
+from sfumato.client.taking_part import FederationJournal, OwnersPart, PayingOwner, SharedPlan
 from sfumato.client.tokens import token_for
 from sfumato.errors import ParameterError
 from sfumato.ledger.keeping.files import locked
@@ -169,7 +169,8 @@ class RemoteFederation:
 
         Args:
             plan: What owners agreed on, whose model is as it was at the start.
-            owner: Whose samples are trained on.
+            owner: Whose samples are trained on: an `Owner`, or a `SessionOwner`, whose account is charged for all
+                rounds before anything is sent, once for each journal.
             secret: At least 16 random bytes that all owners know, and the server does not.
             journal: A file of this owner, in which each round is noted before anything is revealed in it. So none is
                 released twice, also after a restart, whatever the server says. One program at a time has it.
@@ -184,6 +185,7 @@ class RemoteFederation:
         Raises:
             ParameterError: The plan is not the one that was opened, or has run; whoever asks takes no part; or a
                 message was changed.
+            BudgetExceededError: The account of the owner has too little left; nothing was charged or sent.
             StateError: The journal is none of this federation, or the server repeats a round.
             CuratorError: The server cannot be reached, or does not know the federation.
         """
@@ -197,9 +199,12 @@ class RemoteFederation:
         path = path_of(journal, "journal")
         seconds = _seconds(nonnegative(training_seconds, "training_seconds"), "training_seconds")
         with _alone(path):
+            noted = FederationJournal(path, history.hex())
+            if isinstance(owner, PayingOwner):  # before anything is sent
+                owner, _ = owner.admitted(plan, noted.name)
             OwnersPart(
                 self, plan, owner, agreed=agreed, secret=secret, number=news.party, history=history,
-                journal=FederationJournal(path, history.hex()), training_seconds=seconds,
+                journal=noted, training_seconds=seconds,
                 pause=_seconds(positive(pause, "pause"), "pause"),
             ).run()  # fmt: skip
         return plan.result()

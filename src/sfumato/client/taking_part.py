@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 from sfumato.client.relayed import PHASES, FederationPlace, RelayedRun, Sealing, read_result, written_result
 from sfumato.errors import ParameterError, StateError
 from sfumato.local.parties.party_sum import PartySum
+from sfumato.noise.entropy import random_bytes
 
 _LINE: Final = re.compile(r"(began [0-9]+|revealed) [0-9]+")
 
@@ -49,6 +50,14 @@ class SharedPlan(Protocol):
         """What was released."""
 
 
+@runtime_checkable
+class PayingOwner(Protocol):
+    """An owner whose account is charged before it takes part, as `SessionOwner` is."""
+
+    def admitted(self, plan: Any, participation: str) -> tuple[Any, Any]:
+        """Charge the account, once for each participation, and give the owner with its samples."""
+
+
 class Relay(Protocol):
     """What passes messages on."""
 
@@ -75,6 +84,9 @@ class FederationJournal:
         path: The file; it is made if it is missing.
         federation: What tells the federation from all others.
 
+    Attributes:
+        name: What tells this journal from all others, as that of the same federation on another disk.
+
     Raises:
         ParameterError: The file cannot be read or made.
         StateError: It is of another federation, or no journal.
@@ -93,11 +105,12 @@ class FederationJournal:
         try:
             lines = path.read_text("utf-8").splitlines() if path.exists() else []
             if not lines:
-                lines = [federation]
-                self._append(federation)
+                lines = [f"{federation} {random_bytes(16).hex()}"]
+                self._append(lines[0])
         except (OSError, UnicodeError):
             raise ParameterError("journal", str(path), "must be a file that can be read and written") from None
-        if lines[0] != federation or not all(_LINE.fullmatch(line) for line in lines[1:]):
+        self.name = lines[0]
+        if self.name.rpartition(" ")[0] != federation or not all(_LINE.fullmatch(line) for line in lines[1:]):
             raise StateError(str(path), "is of another federation, or damaged; each federation has a file of its own")
         self._lines = set(lines[1:])
 

@@ -1,6 +1,7 @@
 """The front door of networks: whatever anyone hands to a public name, it works or says what was wanted."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 from tests.test_front_door import call, outcome, spoiled
@@ -13,6 +14,12 @@ MADE_BY_THE_PACKAGE = {
     "FederatedModel", "FederatedPlan", "GradientLeakage", "LeakedInput", "SharedFederatedPlan", "TrainedModel",
     "TrainingPlan",
 }  # fmt: skip
+
+
+def session_rows():
+    columns = {"age": sf.integer(0, 90), "ill": sf.integer(0, 1)}
+    people = sf.open(pa.table({"age": [30, 40], "ill": [0, 1]}), name="people", columns=columns, budget=sf.PureDP(1))
+    return people.training_set("SELECT age, ill FROM people", target="ill")
 
 
 def calls():
@@ -28,6 +35,7 @@ def calls():
         "Examples": call(*ROWS, units=[1, 1, 2, 3], rows_per_unit=2, neighboring_relation="replace_one"),
         "LocalTraining": call(epochs=1, batch_size=2, rate="0.1"),
         "Owner": call("a", *(torch.from_numpy(part) for part in ROWS)),
+        "SessionOwner": call("north", session_rows(), epsilon=1),
         "private": call(
             model, optimizer, loss, ROWS, epsilon=3, delta="1e-5", epochs=1, batch_size=2, rows=4, clip=1,
             mode="per example", adaptive_clip=None, noise="independent", bands=2, largest_batch=None, block=4,

@@ -7,6 +7,7 @@ from sfumato.learn.torch.attacks.leakage import (
     gradient_of,
     leaked_input,
 )
+from sfumato.learn.torch.federated.accounts import SessionOwner
 from sfumato.learn.torch.federated.owners import LocalTraining, Owner
 from sfumato.learn.torch.federated.plan import FederatedModel, FederatedPlan, private_federation
 from sfumato.learn.torch.federated.shared import SharedFederatedPlan, shared_federation
@@ -24,6 +25,7 @@ __all__ = [
     "LeakedInput",
     "LocalTraining",
     "Owner",
+    "SessionOwner",
     "SharedFederatedPlan",
     "TrainedModel",
     "TrainingPlan",
