@@ -218,7 +218,7 @@ MADE_BY_THE_PACKAGE = {
     "sf.geo.MapCell", "sf.geo.MapQuestion", "sf.geo.NoisyMap", "sf.geo.RegionCells",
     "sf.learn.ExpectedAccuracy", "sf.learn.ModelAudit", "sf.learn.ModelFinding", "sf.learn.UtilityWarning",
     "sf.geo.SegmentTraffic", "sf.geo.Location", "sf.geo.Stretch", "sf.geo.Traffic", "sf.geo.TrafficQuestion",
-    "sf.synth.FitReport",
+    "sf.synth.FitReport", "sf.synth.Flows",
     "sf.mechanisms.SparseVectorSession", "sf.mechanisms.StableValue", "sf.mechanisms.SurveyEstimate",
     "sf.mechanisms.TopK", "sf.streams.CounterReleases", "sf.streams.Measure", "sf.mechanisms.Alarm",
     "sf.mechanisms.AlarmState", "sf.streams.SelectedReleases",

@@ -233,6 +233,8 @@ def test_the_examples_of_the_page_of_synthetic_data_run_and_give_what_they_say()
     names = left_by_examples(SYNTHETIC)
     assert names["model"].marginal(["sex", "region"]).shape == (2, 4)
     assert (len(names["rows"]["region"]), set(names["few"]["sex"].tolist())) == (5000, {0})
+    assert names["flows"].counts.sum(axis=1).tolist() == [20, 60]
+    assert names["apart"].sum() <= 1
 
 
 def test_the_examples_of_the_page_of_mechanisms_run_and_give_what_they_say():

@@ -7,6 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sfumato.synth.flows.priors import flow_epsilon, flow_prior
+    from sfumato.synth.flows.release import synthetic_flows
+    from sfumato.synth.flows.result import Flows, flow_errors
     from sfumato.synth.models.fitting import fit_model
     from sfumato.synth.models.measured import NoisyMarginal
     from sfumato.synth.models.model import FitReport, GraphicalModel
@@ -14,18 +17,28 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "FitReport": "synth.models.model",
+    "Flows": "synth.flows.result",
     "GraphicalModel": "synth.models.model",
     "NoisyMarginal": "synth.models.measured",
     "TableShape": "synth.models.shape",
     "fit_model": "synth.models.fitting",
+    "flow_epsilon": "synth.flows.priors",
+    "flow_errors": "synth.flows.result",
+    "flow_prior": "synth.flows.priors",
+    "synthetic_flows": "synth.flows.release",
 }
 
 __all__ = [
     "FitReport",
+    "Flows",
     "GraphicalModel",
     "NoisyMarginal",
     "TableShape",
     "fit_model",
+    "flow_epsilon",
+    "flow_errors",
+    "flow_prior",
+    "synthetic_flows",
 ]
 
 

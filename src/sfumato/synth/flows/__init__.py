@@ -1,0 +1,1 @@
+"""Flows between places, synthesized from counts and a public prior."""
