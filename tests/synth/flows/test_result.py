@@ -31,7 +31,8 @@ def test_bands_add_up_to_the_total_variation_distance():
 
 @pytest.mark.parametrize(
     "changed",
-    [{"found": [[10**400]]}, {"found": [[1]]}, {"found": "ab"}, {"other": [[0, 0], [0, 0]]}, {"found": [[-1, 5], [1, 1]]}, {"edges": [1]},
+    [{"found": [[10**400]]},
+     {"found": [[1]]}, {"found": "ab"}, {"other": [[0, 0], [0, 0]]}, {"found": [[-1, 5], [1, 1]]}, {"edges": [1]},
      {"edges": [2, 1]}, {"distances": [[1, 2], [float("nan"), 1]]}],
 )  # fmt: skip
 def test_what_cannot_be_compared_is_refused(changed):
