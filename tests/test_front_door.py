@@ -215,7 +215,7 @@ MADE_BY_THE_PACKAGE = {
     "sf.local.SampledEstimates", "sf.local.ShuffledReports",
     "sf.datasets.City", "sf.datasets.HospitalAndVoters", "sf.datasets.LabeledImages", "sf.datasets.SearchLog",
     "sf.mechanisms.SmoothedValue",
-    "sf.geo.MapCell", "sf.geo.MapQuestion", "sf.geo.NoisyMap", "sf.geo.RegionCells",
+    "sf.synth.Synthetic", "sf.geo.MapCell", "sf.geo.MapQuestion", "sf.geo.NoisyMap", "sf.geo.RegionCells",
     "sf.learn.ExpectedAccuracy", "sf.learn.ModelAudit", "sf.learn.ModelFinding", "sf.learn.UtilityWarning",
     "sf.geo.SegmentTraffic", "sf.geo.Location", "sf.geo.Stretch", "sf.geo.Traffic", "sf.geo.TrafficQuestion",
     "sf.synth.FitReport", "sf.synth.Flows",

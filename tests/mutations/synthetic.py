@@ -1,4 +1,4 @@
-"""Seeded bugs of models of released counts: trees, passes, fits, rows and memory."""
+"""Seeded bugs of synthetic data: what is chosen and measured, and models of released counts."""
 
 from tests.mutations.mutants import Mutant
 
@@ -8,7 +8,46 @@ _MEASURED = f"{_ROOM}/measured.py"
 _FITTING = f"{_ROOM}/fitting.py"
 _TESTS = "tests/synth/models"
 
+_MEASURING = "synth/methods/measuring.py"
+_METHODS = "tests/synth/methods"
+
 MUTANTS = (
+    Mutant(
+        name="a score may move twice as far as is said",
+        edits=((_MEASURING, "reach = max(self._sensitivity(columns).l1 for columns in candidates)", "reach = 1"),),
+        tests=(f"{_METHODS}/test_measuring.py::test_a_choice_is_priced_by_how_far_scores_move",),
+    ),
+    Mutant(
+        name="a choice among marginals is free",
+        edits=((_MEASURING, "cost = self._taken(exponential_to_zcdp(epsilon))", "cost = Fraction(0)"),),
+        tests=(f"{_METHODS}/test_plan.py::test_the_steps_cost_what_was_charged_and_no_more",),
+    ),
+    Mutant(
+        name="a marginal is measured for less than it costs",
+        edits=(
+            (
+                _MEASURING,
+                "cost = self._taken(distance**2 / (2 * stddev**2))",
+                "cost = self._taken(distance**2 / (4 * stddev**2))",
+            ),
+        ),
+        tests=(f"{_METHODS}/test_measuring.py",),
+    ),
+    Mutant(
+        name="what is spent of a synthesis has no end",
+        edits=((_MEASURING, "if rho > self.left:", "if rho < 0:"),),
+        tests=(f"{_METHODS}/test_measuring.py::test_nothing_is_opened_once_too_little_is_left",),
+    ),
+    Mutant(
+        name="merged values move no further where a unit has several rows",
+        edits=(("session/training/marginals.py", "if self.rows_per_unit == 1 else", "if True else"),),
+        tests=("tests/session/training/test_marginals.py::test_merged_cells_move_no_further_than_is_said",),
+    ),
+    Mutant(
+        name="a synthesis is priced for less than it is charged",
+        edits=(("synth/methods/plan.py", "return 1 / (2 * noise**2)", "return 1 / noise**2"),),
+        tests=(f"{_METHODS}/test_plan.py::test_the_event_costs_what_is_charged",),
+    ),
     Mutant(
         name="columns of a circle are not joined",
         edits=((_TREE, "neighbors[other] |= around - {other}", "pass"),),

@@ -14,18 +14,22 @@ if TYPE_CHECKING:
     from sfumato.synth.models.measured import NoisyMarginal
     from sfumato.synth.models.model import FitReport, GraphicalModel
     from sfumato.synth.models.shape import TableShape
+    from sfumato.synth.synthesis import synthesize
+    from sfumato.synth.synthetic import Synthetic
 
 _HOMES = {
     "FitReport": "synth.models.model",
     "Flows": "synth.flows.result",
     "GraphicalModel": "synth.models.model",
     "NoisyMarginal": "synth.models.measured",
+    "Synthetic": "synth.synthetic",
     "TableShape": "synth.models.shape",
     "fit_model": "synth.models.fitting",
     "flow_epsilon": "synth.flows.priors",
     "flow_errors": "synth.flows.result",
     "flow_prior": "synth.flows.priors",
     "synthetic_flows": "synth.flows.release",
+    "synthesize": "synth.synthesis",
 }
 
 __all__ = [
@@ -33,11 +37,13 @@ __all__ = [
     "Flows",
     "GraphicalModel",
     "NoisyMarginal",
+    "Synthetic",
     "TableShape",
     "fit_model",
     "flow_epsilon",
     "flow_errors",
     "flow_prior",
+    "synthesize",
     "synthetic_flows",
 ]
 

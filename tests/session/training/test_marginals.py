@@ -57,6 +57,16 @@ def test_no_unit_moves_a_marginal_further_than_its_sensitivity(engine, relation)
         assert furthest >= stated.l1 / 2
 
 
+def test_merged_cells_move_no_further_than_is_said():
+    """Three rows in three cells are three in one, once these are added up; one row stays one."""
+    query, _ = marginals_of(RECORDS, limits=Limits(max_rows_per_unit=3, max_rows_per_group_per_unit=3))
+    for relation, furthest in ((NeighboringRelation.ADD_OR_REMOVE_ONE, 3), (NeighboringRelation.REPLACE_ONE, 6)):
+        assert query.merged_l2(relation) == furthest
+    query, _ = marginals_of(RECORDS, unit=sf.EACH_ROW)
+    assert query.merged_l2(NeighboringRelation.ADD_OR_REMOVE_ONE) == 1
+    assert float(query.merged_l2(NeighboringRelation.REPLACE_ONE)) == pytest.approx(sqrt(2))
+
+
 def test_where_each_row_is_a_unit_every_row_is_counted_once():
     query, found = marginals_of(RECORDS, unit=sf.EACH_ROW)
     assert [one.size for one in query.attributes] == [4, 3]

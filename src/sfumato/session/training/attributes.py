@@ -103,6 +103,42 @@ class Attribute:
             places[self.missing] = self._known
         return np.fromiter((places.get(value, -1) for value in found), dtype=np.int64, count=len(found))
 
+    def code_of(self, value: Key | float | None) -> int:
+        """The number of a value; of a number that of its bin.
+
+        Raises:
+            ParameterError: It is no value.
+        """
+        if value is None and self.missing is not None:
+            return self._known
+        if self.values is not None and value in self.values:
+            return self.values.index(value)
+        if self.edges is not None and isinstance(value, int | float) and self.edges[0] <= value <= self.edges[-1]:
+            return min(sum(value >= edge for edge in self.edges) - 1, self._known - 1)
+        raise ParameterError("values", value, f"must be a value of {self.name}")
+
+    def decode(self, codes: npt.NDArray[np.int64], within: npt.NDArray[np.float64]) -> list[Any]:
+        """What numbers of values stand for; None for the missing one.
+
+        Args:
+            codes: The number of each value.
+            within: For each where in its bin a number lies, from 0 to below 1.
+        """
+        if self.edges is None:
+            named = np.empty(self.size, dtype=object)
+            named[: self._known] = self.values
+            return list(named[codes])
+        bins = np.minimum(codes, self._known - 1)
+        if self.kind is Kind.INTEGER:
+            edges = np.array([int(edge) for edge in self.edges], dtype=np.int64)
+            width = edges[bins + 1] - edges[bins]
+            found: npt.NDArray[Any] = edges[bins] + np.minimum((within * width).astype(np.int64), width - 1)
+        else:
+            ends = np.array([float(edge) for edge in self.edges])
+            found = ends[bins] + within * (ends[bins + 1] - ends[bins])
+        values: list[Any] = np.ma.masked_array(found, codes >= self._known).tolist()
+        return values
+
 
 def attribute_of(name: str, facts: Facts, binning: Binning = None) -> tuple[Attribute, Expression]:
     """A column as an attribute, and what an engine computes of each row for it.

@@ -45,10 +45,10 @@ def drawn_rows(beliefs: Beliefs, n: int, *, seed: int | None) -> Rows:
         separator = tree.separators[place]
         above = tree.shape.cells(separator)
         groups = _numbered([columns[name] for name in separator], tree.shape.lengths(separator), count)
-        order = _shuffled(groups, above, _uniform(source, f"order {place}", count))
+        order = _shuffled(groups, above, uniform(source, f"order {place}", count))
         sizes = np.bincount(groups, minlength=above)
         shares = beliefs.conditionals[place].reshape(above, -1)
-        counts = rounded(shares, sizes, _uniform(source, f"offset {place}", above))
+        counts = rounded(shares, sizes, uniform(source, f"offset {place}", above))
         values = np.repeat(np.tile(np.arange(shares.shape[1]), above), counts.ravel())
         for name in reversed(clique[len(separator) :]):
             length = tree.shape.sizes[name]
@@ -83,7 +83,8 @@ def rounded(shares: Floats, sizes: NDArray[np.int64], offsets: Floats) -> NDArra
     return steps
 
 
-def _uniform(seed: int | None, what: str, n: int) -> Floats:
+def uniform(seed: int | None, what: str, n: int) -> Floats:
+    """Numbers in [0, 1): of the seed and of what they are for, or of the system's generator."""
     if seed is not None:
         return uniforms(seed, what, n)
     return (random_words(n) >> np.uint64(11)).astype(np.float64) * np.float64(2.0**-53)

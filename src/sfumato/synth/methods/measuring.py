@@ -1,0 +1,174 @@
+"""What a method does with exact marginals: choose among them, and measure them with noise, until its ρ is spent.
+
+Proof: proofs/synth/methods/measuring.md.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import floor, prod
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.accounting.gaussian.zcdp import exponential_to_zcdp
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.additive.gaussian import GaussianNoise
+from sfumato.mechanisms.selection.exponential import Exponential
+from sfumato.numeric.rationals import sqrt_up
+from sfumato.numeric.rounding import dyadic_up
+from sfumato.privacy.codec import Json
+from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.privacy.secret import Secret
+from sfumato.query.analysis.stability import Sensitivity
+from sfumato.session.training.marginals import Counts, MarginalQuery, Marginals
+from sfumato.synth.models.factors import Floats
+from sfumato.synth.models.measured import NoisyMarginal
+from sfumato.synth.models.shape import Columns
+
+Merging: TypeAlias = Mapping[str, npt.NDArray[np.int64]]
+"""For each column the number of the value that each of its values counts as: from 0, without gaps."""
+
+_LEAST: Final = Fraction(1, 16)
+"""Less noise than that is none, and would not be drawn."""
+
+_DIGITS: Final = 40
+"""In binary, of a standard deviation and of the ε of a choice."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuringStep:
+    """One choice or measurement, as it was made; all of it is released.
+
+    Attributes:
+        columns: What was chosen, or measured.
+        rho: What it cost.
+        stddev: Of a measurement the noise, in rows; None of a choice.
+        counts: Of a measurement the noisy counts, the last column fastest.
+    """
+
+    columns: Columns
+    rho: Fraction
+    stddev: Fraction | None = None
+    counts: tuple[int, ...] = field(default=(), repr=False)
+
+    def document(self) -> Json:
+        """The step as JSON values."""
+        stddev = None if self.stddev is None else str(self.stddev)
+        return [list(self.columns), str(self.rho), stddev, list(self.counts)]
+
+
+class Measuring:
+    """Exact marginals, behind the two mechanisms that may open them.
+
+    **Guarantee**: all that `measure` and `choose` return together is ρ-zCDP, whatever arguments of later calls are made
+    of earlier results. What would cost more than is left returns nothing. Proof: proofs/synth/methods/measuring.md.
+
+    Args:
+        marginals: What is counted.
+        query: What is read.
+        relation: What may change between neighboring databases.
+        rho: What all together may cost.
+
+    Attributes:
+        left: What may still be spent.
+        steps: What was done.
+    """
+
+    def __init__(
+        self, marginals: Marginals, query: MarginalQuery, *, relation: NeighboringRelation, rho: Fraction
+    ) -> None:  # fmt: skip
+        self._marginals, self._query, self._relation = marginals, query, relation
+        self._sizes = {one.name: one.size for one in query.attributes}
+        self._merging: Merging = {}
+        self._exact: dict[Columns, Secret[Counts]] = {}
+        self._moved: dict[Columns, Sensitivity] = {}
+        self.left = rho
+        self.steps: list[MeasuringStep] = []
+
+    def merge(self, merging: Merging) -> None:
+        """Have some values count as one from now on; which ones follows from what was released, so it is no step."""
+        self._merging, self._exact = dict(merging), {}
+
+    def lengths(self, columns: Columns) -> tuple[int, ...]:
+        """How many values some columns have, merged ones being one."""
+        own = self._merging
+        return tuple(int(own[name].max()) + 1 if name in own else self._sizes[name] for name in columns)
+
+    def measure(self, columns: Columns, rho: Fraction) -> NoisyMarginal:
+        """A marginal with discrete Gaussian noise on each count.
+
+        Args:
+            columns: Of which columns.
+            rho: What it may cost.
+        """
+        moved, cells = self._sensitivity(columns), prod(self.lengths(columns))
+        distance = self._query.merged_l2(self._relation) if self._merging else moved.l2
+        stddev = max(dyadic_up(sqrt_up(distance**2 / (2 * rho)), bits=_DIGITS), _LEAST)
+        noise = GaussianNoise(l2_sensitivity=distance, stddev=stddev, l0_sensitivity=min(moved.l0, cells))
+        cost = self._taken(distance**2 / (2 * stddev**2))
+        noisy = noise.release(Secret(self._counts(columns).open_for_noise().reshape(-1)))
+        counts = tuple(map(int, noisy))
+        self.steps.append(MeasuringStep(columns=columns, rho=cost, stddev=stddev, counts=counts))
+        return NoisyMarginal(columns, np.reshape(counts, self.lengths(columns)), stddev=float(stddev))
+
+    def choose(self, candidates: Sequence[Columns], expected: Callable[[Columns], Floats], rho: Fraction) -> Columns:
+        """A marginal of which the counts of a model are far from the exact ones, by the exponential mechanism.
+
+        The score of a candidate is Σ |exact − expected|, where expected counts are rounded to whole numbers. One unit
+        moves it by no more than the marginal, in L1.
+
+        Args:
+            candidates: Groups of columns.
+            expected: The counts of a model, with one axis for each column.
+            rho: What the choice may cost.
+
+        References:
+            [MT07]; [MMS21] for such scores.
+        """
+        reach = max(self._sensitivity(columns).l1 for columns in candidates)
+        epsilon = Fraction(floor(sqrt_up(8 * rho) * 2**_DIGITS) - 1, 2**_DIGITS)
+        cost = self._taken(exponential_to_zcdp(epsilon))
+        scores = [self._distance(columns, np.rint(expected(columns)).astype(np.int64)) for columns in candidates]
+        chosen = Exponential(utility_sensitivity=reach, epsilon=epsilon).release(Secret(scores))
+        self.steps.append(MeasuringStep(columns=candidates[chosen], rho=cost))
+        return candidates[chosen]
+
+    def _sensitivity(self, columns: Columns) -> Sensitivity:
+        if columns not in self._moved:
+            self._moved[columns] = self._query.sensitivity(columns, self._relation)
+        return self._moved[columns]
+
+    def _distance(self, columns: Columns, expected: Counts) -> int:
+        return int(np.abs(self._counts(columns).open_for_noise() - expected).sum())
+
+    def _taken(self, rho: Fraction) -> Fraction:
+        if rho > self.left:
+            raise ParameterError("rho", str(rho), f"must be at most what is left, {self.left}")
+        self.left -= rho
+        return rho
+
+    def _counts(self, columns: Columns) -> Secret[Counts]:
+        """The exact marginal, one axis for each column; it is counted once."""
+        if columns not in self._exact:
+            counts = self._marginals.counts(columns).open_for_noise().reshape([self._sizes[name] for name in columns])
+            for axis, name in enumerate(columns):
+                if name in self._merging:
+                    counts = added_up(counts, axis, self._merging[name])
+            self._exact[columns] = Secret(counts)
+        return self._exact[columns]
+
+
+def added_up(counts: Counts, axis: int, numbers: npt.NDArray[np.int64]) -> Counts:
+    """Counts, of which those along an axis are added up that have the same number.
+
+    Example:
+        >>> added_up(np.array([[1, 2, 3], [4, 5, 6]]), 1, np.array([0, 1, 1])).tolist()
+        [[1, 5], [4, 11]]
+    """
+    shape = list(counts.shape)
+    shape[axis] = int(numbers.max()) + 1
+    found = np.zeros(shape, dtype=counts.dtype)
+    np.add.at(np.moveaxis(found, axis, 0), numbers, np.moveaxis(counts, axis, 0))
+    return found

@@ -1,0 +1,106 @@
+"""`synthesize`: from a query to made-up rows, for one cost."""
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Final, cast
+
+from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import of_kind, one_of
+from sfumato.numeric.rationals import Number, open_probability, positive, positive_integer
+from sfumato.privacy.guarantees import ApproxDP
+from sfumato.query.python.frame import Frame
+from sfumato.session.asking.question import Question
+from sfumato.session.asking.view import View
+from sfumato.session.training.attributes import Binning
+from sfumato.session.training.marginals import MOST_CELLS, MarginalQuery
+from sfumato.synth.methods.plan import METHODS, Method, SynthesisModel, SynthesisPlan
+from sfumato.synth.synthetic import Synthetic
+
+MOST_ATTRIBUTES: Final = 100
+"""So many columns have 4,950 pairs, of which each is counted."""
+
+
+def synthesize(
+    session: View,
+    query: str | Frame[Question],
+    *,
+    epsilon: Number,
+    delta: Number,
+    method: Method = "mst",
+    bins: Mapping[str, Binning] | None = None,
+    total: int | None = None,
+    idempotency_key: str | None = None,
+) -> Synthetic:
+    """Made-up rows with about the marginals of a query: what is measured is chosen, measured and fitted.
+
+    1. Every column is measured, as counts of its values with noise.
+    2. ``"mst"`` chooses privately the pairs of columns that depend on each other most, as a tree, and measures them.
+    3. A graphical model is fitted to the noisy counts, and rows are drawn from it. That costs nothing more.
+
+    Counts are made where the data is, and no row leaves it. The same call again returns what is stored.
+
+    **Guarantee**: (ε, δ)-differential privacy for the units and the relation of the session, for all that is returned
+    and all rows ever drawn from it. It is charged before a row is read. Proof: proofs/synth/methods/measuring.md.
+
+    ============================================  ====================================================
+    Edge case                                     Behavior
+    ============================================  ====================================================
+    a missing value, or one that is not listed    missing: it is a value, and made-up rows have it too
+    a number or a date beyond its bounds          it lies in the first or the last bin
+    an empty table                                noise alone; made-up rows are few and mean nothing
+    a column without bounds or listed values      UnboundedSensitivityError; nothing is charged
+    pairs with more than 2^27 combinations        ParameterError; nothing is charged
+    ============================================  ====================================================
+
+    Args:
+        session: A session, or an account or part of it.
+        query: A SELECT of rows, or a frame, of at most 100 columns.
+        epsilon: ε of the whole.
+        delta: δ, above 0 and far below one over the number of units.
+        method: ``"mst"``, or ``"independent"`` for single columns alone.
+        bins: How columns are cut; see `session.marginals`.
+        total: How many rows there are, if that is public; else it is estimated.
+        idempotency_key: As for `Question.release`.
+
+    Raises:
+        ParameterError: An argument cannot be used; nothing was charged.
+        BudgetExceededError: Too little budget remains; nothing was spent.
+
+    Example:
+        >>> import sfumato as sf
+        >>> people = sf.open(
+        ...     sf.datasets.people(5_000), name="people", budget=sf.ApproxDP(1, "1e-6"),
+        ...     columns={"age": sf.integer(0, 100), "sex": sf.text(values=["female", "male"])},
+        ... )
+        >>> made = synthesize(people, "SELECT age, sex FROM people", epsilon=1, delta="1e-6", bins={"age": 10})
+        >>> made.rows(2, seed=1).num_rows, made.measured[-1], str(people.spent)
+        (2, ('age', 'sex'), 'ε 1, δ 1e-06')
+
+    References:
+        [MMS21] for MST; [MSM19] for the model.
+    """
+    view = of_kind(session, "session", View, "a session: sf.open(…) or sf.Session(…)")
+    charge = ApproxDP(positive(epsilon, "epsilon"), open_probability(delta, "delta"))
+    chosen = cast("Method", one_of(method, "method", tuple(METHODS)))
+    rows = None if total is None else float(positive_integer(total, "total"))
+    marginals = view.marginals(query, bins=bins)
+    _check_size(marginals.query)
+    plan = SynthesisPlan(
+        query=marginals.query, relation=marginals.neighboring_relation, charge=charge, method=chosen
+    )  # fmt: skip
+    found = marginals.fit(plan, idempotency_key=idempotency_key)
+    return Synthetic(
+        method=chosen, guarantee=charge, receipt=found.receipt, reused=found.reused, attributes=marginals.attributes,
+        measured=tuple(tuple(columns) for columns, _, stddev, _ in found.model["steps"] if stddev is not None),
+        made=SynthesisModel.of(marginals.query, found.model, total=rows),
+    )  # fmt: skip
+
+
+def _check_size(query: MarginalQuery) -> None:
+    names = [one.name for one in query.attributes]
+    if len(names) > MOST_ATTRIBUTES:
+        raise ParameterError("query", f"{len(names)} columns", f"must have at most {MOST_ATTRIBUTES} columns")
+    for pair in combinations(names, 2):
+        if query.size(pair) > MOST_CELLS:
+            requirement = f"have more than {MOST_CELLS:,} combinations; state fewer bins"
+            raise ParameterError("bins", " and ".join(pair), requirement)

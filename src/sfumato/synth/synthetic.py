@@ -1,0 +1,153 @@
+"""`Synthetic`: made-up rows of a table, the counts that they are made of, and what those cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import ParameterError
+from sfumato.numeric.arguments import is_one_of, of_kind, path_of
+from sfumato.privacy.guarantees import ApproxDP
+from sfumato.query.model.kinds import Kind
+from sfumato.query.model.schema import Key
+from sfumato.session.releases.receipt import Receipt
+from sfumato.session.training.attributes import Attribute
+from sfumato.synth.methods.plan import SynthesisModel
+from sfumato.synth.models.rows import uniform
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+Codes: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synthetic:
+    """A model of a table, and rows of it; it was made of released counts, so all of it costs nothing more.
+
+    Attributes:
+        method: How the counts were chosen.
+        measured: The groups of columns that were measured, in order.
+        guarantee: What the counts cost.
+        receipt: Of the release.
+        reused: Whether it was stored before, and so cost nothing now.
+
+    Example:
+        >>> import sfumato as sf
+        >>> votes = sf.open(
+        ...     sf.datasets.votes(), name="votes", columns={"sport": sf.text(values=["Football", "Tennis"])},
+        ...     budget=sf.ApproxDP(2, "1e-6"),
+        ... )
+        >>> made = sf.synth.synthesize(votes, "SELECT sport FROM votes", epsilon=2, delta="1e-6")
+        >>> made.rows(3, seed=1).column_names
+        ['sport']
+    """
+
+    method: str
+    measured: tuple[tuple[str, ...], ...]
+    guarantee: ApproxDP
+    receipt: Receipt = field(repr=False)
+    reused: bool = field(repr=False)
+    attributes: tuple[Attribute, ...] = field(repr=False)
+    made: SynthesisModel = field(repr=False)
+
+    @property
+    def total(self) -> float:
+        """How many rows the table has, as the model says: an estimate, or what was stated."""
+        return self.made.model.total
+
+    def rows(self, n: int | None = None, *, seed: int | None = None) -> "pa.Table":
+        """Made-up rows as an Arrow table.
+
+        A number is uniform within its bin, a date is the first day of its period, and a value that was rare is drawn
+        among the rare ones by their noisy counts.
+
+        Args:
+            n: How many; as many as the table has, about, if not given.
+            seed: The same seed gives the same rows; it may be public. Without one the system's generator is read.
+
+        Raises:
+            ParameterError: n or the seed is out of range.
+        """
+        import pyarrow as pa  # noqa: PLC0415 # loaded when rows are made
+
+        drawn = self.made.model.rows(n, seed=seed)
+        columns = {}
+        for attribute in self.attributes:
+            codes = self._split(attribute.name, drawn[attribute.name].astype(np.int64), seed)
+            within = uniform(seed, f"within {attribute.name}", len(codes))
+            columns[attribute.name] = pa.array(attribute.decode(codes, within), _type_of(attribute.kind))
+        return pa.table(columns)
+
+    def to_pandas(self, n: int | None = None, *, seed: int | None = None) -> "pd.DataFrame":
+        """`rows` as a pandas data frame."""
+        frame: pd.DataFrame = self.rows(n, seed=seed).to_pandas()
+        return frame
+
+    def to_polars(self, n: int | None = None, *, seed: int | None = None) -> "pl.DataFrame":
+        """`rows` as a Polars data frame; it needs the extra `polars`."""
+        import polars as pl  # noqa: PLC0415 # of an extra
+
+        return pl.DataFrame(self.rows(n, seed=seed))
+
+    def save(self, path: str | Path, n: int | None = None, *, seed: int | None = None) -> None:
+        """Write `rows` into a file: CSV or Parquet, by the end of its name.
+
+        Raises:
+            ParameterError: The name ends otherwise.
+        """
+        from pyarrow import csv, parquet  # noqa: PLC0415 # loaded when rows are written
+
+        target = path_of(path, "path")
+        if target.suffix not in {".csv", ".parquet"}:
+            raise ParameterError("path", str(target), "must end with .csv or .parquet")
+        rows = self.rows(n, seed=seed)
+        if target.suffix == ".csv":
+            csv.write_csv(rows, target)
+        else:
+            parquet.write_table(rows, target)
+
+    def given(self, values: Mapping[str, Key | None]) -> "Synthetic":
+        """The same for rows that have certain values, such as ``{"sex": "f"}``; numbers stand for their bins.
+
+        Raises:
+            ParameterError: Something is no column, or no value of it, or so rare that it was merged with others.
+        """
+        fixed = {}
+        for name, value in of_kind(values, "values", Mapping, "a mapping of columns to values").items():
+            own = {one.name: one for one in self.attributes}
+            if not is_one_of(name, tuple(own)):
+                raise ParameterError("values", name, f"must be columns: {', '.join(own)}")
+            code = own[name].code_of(value)
+            number = int(self.made.merging[name][code])
+            if int((self.made.merging[name] == number).sum()) > 1:
+                raise ParameterError("values", value, f"of {name} is one of the rare ones, which are merged")
+            fixed[name] = number
+        return replace(self, made=replace(self.made, model=self.made.model.given(fixed)))
+
+    def _split(self, name: str, numbers: Codes, seed: int | None) -> Codes:
+        """The values of merged ones: among those that count as one, in proportion to their noisy counts."""
+        merging, counts = self.made.merging[name], np.maximum(self.made.singles[name].counts, 0)
+        found = np.empty_like(numbers)
+        random = uniform(seed, f"rare {name}", len(numbers))
+        for number in range(int(merging.max()) + 1):
+            members, rows = np.flatnonzero(merging == number), np.flatnonzero(numbers == number)
+            weights = counts[members] if counts[members].sum() > 0 else np.ones(len(members))
+            ends = np.cumsum(weights) / weights.sum()
+            places = np.minimum(np.searchsorted(ends, random[rows], side="right"), len(members) - 1)
+            found[rows] = members[places]
+        return found
+
+
+def _type_of(kind: Kind) -> "pa.DataType":
+    import pyarrow as pa  # noqa: PLC0415 # loaded when rows are made
+
+    return {
+        Kind.INTEGER: pa.int64(), Kind.FLOAT: pa.float64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.bool_(),
+        Kind.DATE: pa.date32(), Kind.TIMESTAMP: pa.timestamp("us"),
+    }[kind]  # fmt: skip

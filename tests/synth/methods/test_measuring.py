@@ -1,0 +1,126 @@
+"""Choices and measurements: what they cost, their laws, and that nothing is spent twice."""
+
+from fractions import Fraction
+from itertools import combinations
+from math import exp, sqrt
+
+import numpy as np
+import pytest
+from tests.synth.methods.small import ROWS, measuring_of
+
+from sfumato.accounting import ZCDPAccountant
+from sfumato.errors import ParameterError
+from sfumato.mechanisms.selection.exponential import Exponential
+from sfumato.privacy.events import DiscreteGaussianEvent, ExponentialEvent
+from sfumato.privacy.neighbors import NeighboringRelation
+from sfumato.synth.methods.measuring import added_up
+
+PAIRS = list(combinations(("age", "ill", "sex"), 2))
+EXACT = {"age": [40, 21, 30, 1], "ill": [31, 60, 1], "sex": [61, 31, 0]}
+
+
+def nothing(columns):
+    """The counts of a model that knows nothing."""
+    return np.full([len(EXACT[name]) for name in columns], 7.4)
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+def test_a_measurement_costs_what_its_noise_is_worth(relation):
+    measuring = measuring_of(rho=Fraction(1), relation=relation)
+    noisy = measuring.measure(("age",), Fraction(1, 200))
+    distance = 1 if relation is NeighboringRelation.ADD_OR_REMOVE_ONE else sqrt(2)
+    assert noisy.stddev == pytest.approx(distance * 10, rel=1e-9)
+    event = DiscreteGaussianEvent(measuring.steps[0].stddev, Fraction(distance).limit_denominator(10**9), 2)
+    alone = ZCDPAccountant(neighboring_relation=relation).compose(event)
+    assert float(alone.rho) == pytest.approx(float(measuring.steps[0].rho), rel=1e-6)
+    assert 1 - measuring.left == measuring.steps[0].rho <= Fraction(1, 200)
+    assert (np.abs(noisy.counts - EXACT["age"]) <= 9 * noisy.stddev).all()
+    assert list(measuring.steps[0].counts) == noisy.counts.tolist()
+
+
+def test_noise_has_the_variance_that_it_is_worth():
+    """The mean of 720 squares strays by six standard deviations with a chance below 1e-7."""
+    measuring = measuring_of(rho=Fraction(100))
+    found = np.array([measuring.measure(("age", "sex"), Fraction(1, 200)).counts.ravel() for _ in range(60)])
+    noise = found - found.mean(axis=0)
+    variance = (noise**2).sum() / (noise.size - found.shape[1])
+    assert abs(variance / 100 - 1) <= 6 * sqrt(2 / noise.size)
+
+
+def test_a_choice_is_as_likely_as_its_exact_law():
+    """Each share of 1,000 choices strays by at most six standard deviations."""
+    measuring = measuring_of(rho=Fraction(1_000))
+    cost = Fraction(1, 20_000)
+    chosen = [measuring.choose(PAIRS, nothing, cost) for _ in range(1_000)]
+    scores = []
+    for pair in PAIRS:
+        kept = [tuple(row[["age", "ill", "sex"].index(name)] for name in pair) for row in ROWS]
+        values = {"age": [0, 1, 2, None], "ill": [False, True, None], "sex": ["f", "m", None]}
+        counts = [kept.count((one, two)) for one in values[pair[0]] for two in values[pair[1]]]
+        scores.append(sum(abs(count - 7) for count in counts))
+    weights = [exp(sqrt(8 * float(cost)) * score / 2) for score in scores]
+    for pair, weight in zip(PAIRS, weights, strict=True):
+        share = weight / sum(weights)
+        assert abs(chosen.count(pair) - 1_000 * share) <= 6 * sqrt(1_000 * share * (1 - share))
+    event = ExponentialEvent(Fraction(2, 100))
+    assert ZCDPAccountant().compose(event).rho == cost >= measuring.steps[0].rho
+    assert float(measuring.steps[0].rho) == pytest.approx(float(cost), rel=1e-9)
+
+
+def test_a_choice_is_priced_by_how_far_scores_move(monkeypatch):
+    """A unit that is replaced moves a count away from one value and to another."""
+    seen = []
+    monkeypatch.setattr(
+        "sfumato.synth.methods.measuring.Exponential", lambda **given: seen.append(given) or Exponential(**given)
+    )
+    for relation in NeighboringRelation:
+        measuring_of(relation=relation).choose(PAIRS, nothing, Fraction(1, 8))
+    assert [given["utility_sensitivity"] for given in seen] == [1, 2]
+    assert all(float(given["epsilon"]) == pytest.approx(1) for given in seen)
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+def test_scores_move_no_further_than_their_sensitivity(relation):
+    """Over all neighbors of a small table, rows of which are changed one by one; some move as far."""
+    kinds = [(0, True, "f"), (2, False, "m"), (1, None, "m"), (2, True, "m")]
+    tables = {tuple(kinds)}
+    for gone in kinds:
+        fewer = tuple(row for row in kinds if row != gone)
+        is_replaced = relation is NeighboringRelation.REPLACE_ONE
+        tables |= {(*fewer, new) for new in kinds if new != gone} if is_replaced else {fewer, (*kinds, gone)}
+    found = {rows: measuring_of(rows, relation=relation) for rows in tables}
+    for pair in PAIRS:
+        expected = np.rint(nothing(pair)).astype(np.int64) % 3
+        scores = {rows: one._distance(pair, expected) for rows, one in found.items()}
+        furthest = max(abs(score - scores[tuple(kinds)]) for score in scores.values())
+        stated = found[tuple(kinds)]._sensitivity(pair).l1
+        assert stated / 2 <= furthest <= stated
+
+
+def test_merged_values_are_counted_together():
+    measuring = measuring_of(rho=Fraction(10**9))
+    measuring.merge({"age": np.array([0, 1, 1, 1]), "sex": np.array([0, 0, 0])})
+    assert measuring.lengths(("age", "ill", "sex")) == (2, 3, 1)
+    noisy = measuring.measure(("age", "sex"), Fraction(10**8))
+    assert noisy.counts.tolist() == [[40], [52]]
+
+
+def test_added_up_is_a_sum_along_one_axis():
+    counts = np.arange(24).reshape(2, 3, 4)
+    found = added_up(counts, 1, np.array([1, 0, 1]))
+    assert np.array_equal(found[:, 0], counts[:, 1])
+    assert np.array_equal(found[:, 1], counts[:, 0] + counts[:, 2])
+
+
+def test_nothing_is_opened_once_too_little_is_left():
+    measuring = measuring_of(rho=Fraction(1, 100))
+    measuring.measure(("age",), Fraction(1, 100))
+    left = measuring.left
+    assert left < Fraction(1, 10**8)
+    for attempt in (
+        lambda: measuring.measure(("ill",), Fraction(1, 100)),
+        lambda: measuring.choose(PAIRS, nothing, Fraction(1, 100)),
+    ):
+        with pytest.raises(ParameterError, match="what is left"):
+            attempt()
+    assert (measuring.left, len(measuring.steps)) == (left, 1)

@@ -1,0 +1,165 @@
+"""A synthesis as a plan: what it costs is what it states, and the model follows from what was released."""
+
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pytest
+from tests.synth.methods.small import measuring_of, query_of, session_of
+
+from sfumato.accounting import ZCDPAccountant
+from sfumato.audit import audit
+from sfumato.privacy.events import ZCDPEvent
+from sfumato.privacy.guarantees import ApproxDP
+from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
+from sfumato.privacy.secret import Secret
+from sfumato.session.training.marginals import Marginals
+from sfumato.synth.methods.plan import (
+    METHODS,
+    SynthesisModel,
+    SynthesisPlan,
+    common_values,
+    measure_columns,
+    measure_tree,
+    merged,
+    rho_of,
+)
+from sfumato.synth.models.measured import NoisyMarginal
+from sfumato.synth.models.model import GraphicalModel
+
+CHARGE = ApproxDP(4, "1e-6")
+
+
+def plan_of(session, method="mst", charge=CHARGE, relation=ADD_OR_REMOVE_ONE):
+    return SynthesisPlan(query=query_of(session), relation=relation, charge=charge, method=method)
+
+
+def released(plan, session):
+    return plan.release(Marginals(plan.query, partial(session.desk.engine.run, salt="00" * 16)))
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+@pytest.mark.parametrize(("epsilon", "delta"), [("0.1", "1e-9"), (1, "1e-9"), (8, "1e-5")])
+def test_the_event_costs_what_is_charged(epsilon, delta, relation):
+    charge = ApproxDP(epsilon, delta)
+    rho = rho_of(charge, relation)
+    cost = ZCDPAccountant(neighboring_relation=relation).compose(ZCDPEvent(rho)).epsilon(charge.delta)
+    assert 0.999 * charge.epsilon <= cost <= charge.epsilon
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("relation", NeighboringRelation)
+def test_the_steps_cost_what_was_charged_and_no_more(method, relation):
+    session = session_of(engine="reference", neighboring_relation=relation)
+    plan = plan_of(session, method, relation=relation)
+    spent = sum(Fraction(rho) for _, rho, _, _ in released(plan, session)["steps"])
+    assert 0.999999 * plan.event.rho < spent <= plan.event.rho
+    assert plan.document() == {"method": method}
+
+
+def test_the_model_follows_from_what_was_released():
+    session = session_of(engine="reference")
+    plan = plan_of(session, charge=ApproxDP(500, "1e-5"))
+    found = released(plan, session)
+    model = SynthesisModel.of(plan.query, found)
+    assert abs(model.model.total - 92) < 10
+    ages = model.singles["age"].counts
+    assert np.abs(ages - [40, 21, 30, 1]).max() < 5
+    assert SynthesisModel.of(plan.query, found, total=92).model.total == 92
+    again = SynthesisModel.of(plan.query, found).model.marginal(["age", "ill"])
+    assert np.array_equal(again, model.model.marginal(["age", "ill"]))
+
+
+class Counted(Marginals):
+    """Marginals of rows in memory, without an engine: for many runs."""
+
+    def __init__(self, query, rows):
+        super().__init__(query, None)
+        self.rows = np.array(rows, dtype=np.int64).reshape(-1, 3)
+
+    def counts(self, names):
+        own = [one.name for one in self._query.attributes]
+        sizes = [self._query.attributes[own.index(name)].size for name in names]
+        places = [self.rows[:, own.index(name)] for name in names]
+        return Secret(np.bincount(np.ravel_multi_index(places, sizes), minlength=np.prod(sizes)))
+
+
+def uniform_model(shape, _):
+    return GraphicalModel(shape, {}, total=1)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("method", METHODS)
+def test_a_small_synthesis_is_not_refuted_but_one_of_a_larger_cost(method, monkeypatch):
+    """All counts of the values of the row that is there or not, added up: what tells most of it."""
+    monkeypatch.setattr("sfumato.synth.methods.plan.fit_model", uniform_model)  # a fit takes long
+    session = session_of([], engine="reference")
+
+    def refuted(epsilon):
+        plan = plan_of(session, method, charge=ApproxDP(epsilon, "1e-6"))
+
+        def told(rows):
+            steps = plan.release(Counted(plan.query, rows))["steps"]
+            return sum(counts[-1 if len(columns) == 1 else 0] for columns, _, stddev, counts in steps if stddev)
+
+        return audit(told, [([], [(3, 2, 2)])], epsilon="0.5", delta="1e-6", samples=100).is_refuted
+
+    assert not refuted("0.5")
+    assert refuted(80)
+
+
+# What is measured
+
+
+NAMES = ("age", "ill", "sex")
+
+
+def kinds(measuring):
+    return [(step.columns, step.stddev is not None) for step in measuring.steps]
+
+
+def test_a_tree_joins_all_columns_by_those_that_depend_most():
+    """In the rows, age and ill and sex nearly follow from each other."""
+    measuring = measuring_of(rho=Fraction(3))
+    measure_tree(measuring, NAMES)
+    found = kinds(measuring)
+    assert found[:3] == [((name,), True) for name in NAMES]
+    chosen = [columns for columns, is_measured in found[3:] if not is_measured]
+    assert [columns for columns, is_measured in found[3:] if is_measured] == chosen
+    assert len(chosen) == 2
+    assert {name for pair in chosen for name in pair} == set(NAMES)
+    assert measuring.left < Fraction(1, 10**6)
+    thirds = measuring.steps[:3], measuring.steps[3:5], measuring.steps[5:]
+    assert [float(sum(step.rho for step in part)) for part in thirds] == pytest.approx([1] * 3, rel=1e-6)
+
+
+def test_single_columns_take_all():
+    measuring = measuring_of(rho=Fraction(1))
+    measure_columns(measuring, NAMES)
+    assert kinds(measuring) == [((name,), True) for name in NAMES]
+    assert measuring.left < Fraction(1, 10**8)
+
+
+def test_one_column_is_a_tree():
+    measuring = measuring_of(rho=Fraction(1))
+    measure_tree(measuring, ("age",))
+    assert kinds(measuring) == [(("age",), True)]
+    assert measuring.left < Fraction(1, 10**8)
+
+
+def test_an_empty_table_is_measured_too():
+    measuring = measuring_of([], rho=Fraction(1, 1000))
+    measure_tree(measuring, NAMES)
+    assert len(measuring.steps) == 7
+
+
+@pytest.mark.parametrize(("counts", "expected"), [
+    ([90, 2, 70, -1], [0, 2, 1, 2]), ([90, 80], [0, 1]), ([1, 2], [0, 0]), ([20, 3], [0, 1]), ([15, 15], [0, 1]),
+])  # fmt: skip
+def test_rare_values_count_as_one(counts, expected):
+    single = NoisyMarginal(["x"], counts, stddev=5)
+    numbers = common_values(single)
+    assert numbers.tolist() == expected
+    together = merged(single, {"x": numbers})
+    assert together.counts.sum() == sum(counts)
+    assert np.array_equal(together.counts, np.bincount(numbers, weights=counts))
