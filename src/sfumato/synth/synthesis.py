@@ -14,6 +14,7 @@ from sfumato.session.asking.view import View
 from sfumato.session.training.attributes import Binning
 from sfumato.session.training.marginals import MOST_CELLS, MarginalQuery
 from sfumato.synth.methods.plan import METHODS, Method, SynthesisModel, SynthesisPlan
+from sfumato.synth.models.rows import MOST_ROWS
 from sfumato.synth.synthetic import Synthetic
 
 MOST_ATTRIBUTES: Final = 100
@@ -82,7 +83,7 @@ def synthesize(
     view = of_kind(session, "session", View, "a session: sf.open(…) or sf.Session(…)")
     charge = ApproxDP(positive(epsilon, "epsilon"), open_probability(delta, "delta"))
     chosen = cast("Method", one_of(method, "method", tuple(METHODS)))
-    rows = None if total is None else float(positive_integer(total, "total"))
+    rows = None if total is None else float(positive_integer(total, "total", most=MOST_ROWS))
     marginals = view.marginals(query, bins=bins)
     _check_size(marginals.query)
     plan = SynthesisPlan(

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import is_one_of
+from sfumato.numeric.arguments import is_one_of, of_kind
 from sfumato.privacy.codec import Json
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.privacy.secret import Secret
@@ -155,7 +155,8 @@ def marginal_query(
         UnboundedSensitivityError: A column has neither bounds nor listed values, or nothing bounds the rows of a unit.
         NotPrivateError: The time that one row takes could reveal it.
     """
-    shape, cut = shape_of(relation), dict(bins or {})
+    shape = shape_of(relation)
+    cut = {} if bins is None else dict(of_kind(bins, "bins", Mapping, "a mapping of columns, such as {'age': 10}"))
     names = tuple(shape.columns)
     unknown = [name for name in cut if not is_one_of(name, names)]
     if unknown:
