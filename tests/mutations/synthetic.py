@@ -14,8 +14,18 @@ _METHODS = "tests/synth/methods"
 MUTANTS = (
     Mutant(
         name="a score may move twice as far as is said",
-        edits=((_MEASURING, "reach = max(self._sensitivity(columns).l1 for columns in candidates)", "reach = 1"),),
+        edits=((_MEASURING, "heavy[columns] * self._sensitivity(columns).l1 for", "heavy[columns] for"),),
         tests=(f"{_METHODS}/test_measuring.py::test_a_choice_is_priced_by_how_far_scores_move",),
+    ),
+    Mutant(
+        name="weights of a choice do not count",
+        edits=((_MEASURING, "reach = max(heavy[columns] * self", "reach = max(self"),),
+        tests=(f"{_METHODS}/test_measuring.py::test_a_choice_is_priced_by_how_far_scores_move",),
+    ),
+    Mutant(
+        name="the last round of a synthesis overspends",
+        edits=(("synth/methods/aim.py", "min(round_cost * _FOR_NOISE, measuring.left)", "round_cost"),),
+        tests=(f"{_METHODS}/test_aim.py",),
     ),
     Mutant(
         name="a choice among marginals is free",

@@ -36,6 +36,7 @@ def synthesize(
 
     1. Every column is measured, as counts of its values with noise.
     2. ``"mst"`` chooses privately the pairs of columns that depend on each other most, as a tree, and measures them.
+       ``"aim"`` measures one group of up to three columns after the other, each where the model is worst by then.
     3. A graphical model is fitted to the noisy counts, and rows are drawn from it. That costs nothing more.
 
     Counts are made where the data is, and no row leaves it. The same call again returns what is stored.
@@ -58,7 +59,8 @@ def synthesize(
         query: A SELECT of rows, or a frame, of at most 100 columns.
         epsilon: ε of the whole.
         delta: δ, above 0 and far below one over the number of units.
-        method: ``"mst"``, or ``"independent"`` for single columns alone.
+        method: ``"mst"``; ``"aim"``, which comes nearer to the table and takes longer; or ``"independent"`` for single
+            columns alone.
         bins: How columns are cut; see `session.marginals`.
         total: How many rows there are, if that is public; else it is estimated.
         idempotency_key: As for `Question.release`.
@@ -78,7 +80,7 @@ def synthesize(
         (2, ('age', 'sex'), 'ε 1, δ 1e-06')
 
     References:
-        [MMS21] for MST; [MSM19] for the model.
+        [MMS21] for MST; [MMSM22] for AIM; [MSM19] for the model.
     """
     view = of_kind(session, "session", View, "a session: sf.open(…) or sf.Session(…)")
     charge = ApproxDP(positive(epsilon, "epsilon"), open_probability(delta, "delta"))

@@ -258,6 +258,8 @@ def serve(take):
         request.settle(None)
         print("written", flush=True)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell has what runs behind it ignore Ctrl-C
+
 try:
     WriterThread().do(lambda _: 1, serve)
 except KeyboardInterrupt:

@@ -98,4 +98,5 @@ def address(path):
         "name": "added", "collection": "drinks", "counter": "entries", "map": "town", "federation": "none", "number": 0,
     }  # fmt: skip
     found = path.removeprefix("/v1").format(**values)
-    return found + {"/releases": f"?dataset={DATASET}"}.get(found, "?role=auditor" if "/grants/" in found else "")
+    asked = {"/releases": f"?dataset={DATASET}", "/federations/none/messages": "?round=0&attempt=0&phase=keys"}
+    return found + asked.get(found, "?role=auditor" if "/grants/" in found else "")

@@ -13,7 +13,8 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.selection.exponential import Exponential
 from sfumato.privacy.events import DiscreteGaussianEvent, ExponentialEvent
 from sfumato.privacy.neighbors import NeighboringRelation
-from sfumato.synth.methods.measuring import added_up
+from sfumato.synth.methods.measuring import added_up, common_values, merged
+from sfumato.synth.models.measured import NoisyMarginal
 
 PAIRS = list(combinations(("age", "ill", "sex"), 2))
 EXACT = {"age": [40, 21, 30, 1], "ill": [31, 60, 1], "sex": [61, 31, 0]}
@@ -75,7 +76,14 @@ def test_a_choice_is_priced_by_how_far_scores_move(monkeypatch):
     )
     for relation in NeighboringRelation:
         measuring_of(relation=relation).choose(PAIRS, nothing, Fraction(1, 8))
-    assert [given["utility_sensitivity"] for given in seen] == [1, 2]
+        measuring_of(relation=relation).choose(
+            PAIRS,
+            nothing,
+            Fraction(1, 8),
+            weights=dict(zip(PAIRS, (3, 1, 2), strict=True)),
+            allowed=dict.fromkeys(PAIRS, 9),
+        )
+    assert [given["utility_sensitivity"] for given in seen] == [1, 3, 2, 6]
     assert all(float(given["epsilon"]) == pytest.approx(1) for given in seen)
 
 
@@ -124,3 +132,15 @@ def test_nothing_is_opened_once_too_little_is_left():
         with pytest.raises(ParameterError, match="what is left"):
             attempt()
     assert (measuring.left, len(measuring.steps)) == (left, 1)
+
+
+@pytest.mark.parametrize(("counts", "expected"), [
+    ([90, 2, 70, -1], [0, 2, 1, 2]), ([90, 80], [0, 1]), ([1, 2], [0, 0]), ([20, 3], [0, 1]), ([15, 15], [0, 1]),
+])  # fmt: skip
+def test_rare_values_count_as_one(counts, expected):
+    single = NoisyMarginal(["x"], counts, stddev=5)
+    numbers = common_values(single)
+    assert numbers.tolist() == expected
+    together = merged(single, {"x": numbers})
+    assert together.counts.sum() == sum(counts)
+    assert np.array_equal(together.counts, np.bincount(numbers, weights=counts))

@@ -6,7 +6,7 @@ Proof: proofs/synth/methods/measuring.md.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import floor, prod
+from math import floor, prod, sqrt
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -29,6 +29,9 @@ from sfumato.synth.models.shape import Columns
 
 Merging: TypeAlias = Mapping[str, npt.NDArray[np.int64]]
 """For each column the number of the value that each of its values counts as: from 0, without gaps."""
+
+_RARE: Final = 3
+"""A value is rare if its noisy count is below so many standard deviations."""
 
 _LEAST: Final = Fraction(1, 16)
 """Less noise than that is none, and would not be drawn."""
@@ -91,6 +94,24 @@ class Measuring:
         """Have some values count as one from now on; which ones follows from what was released, so it is no step."""
         self._merging, self._exact = dict(merging), {}
 
+    def merge_rare(self, names: Columns, rho: Fraction) -> list[NoisyMarginal]:
+        """Measure each column, and have values that are rare beside the noise count as one from now on.
+
+        Args:
+            names: The columns.
+            rho: What all of it costs, to equal parts.
+
+        Returns:
+            The noisy counts of each column, those of its rare values added up.
+        """
+        singles = [self.measure((name,), rho / len(names)) for name in names]
+        self.merge({name: common_values(one) for name, one in zip(names, singles, strict=True)})
+        return [merged(one, self._merging) for one in singles]
+
+    def stddev(self, rho: Fraction) -> float:
+        """About the noise on a count of merged values that is measured for ρ."""
+        return float(self._query.merged_l2(self._relation)) / sqrt(2 * rho)
+
     def lengths(self, columns: Columns) -> tuple[int, ...]:
         """How many values some columns have, merged ones being one."""
         own = self._merging
@@ -113,24 +134,38 @@ class Measuring:
         self.steps.append(MeasuringStep(columns=columns, rho=cost, stddev=stddev, counts=counts))
         return NoisyMarginal(columns, np.reshape(counts, self.lengths(columns)), stddev=float(stddev))
 
-    def choose(self, candidates: Sequence[Columns], expected: Callable[[Columns], Floats], rho: Fraction) -> Columns:
+    def choose(
+        self,
+        candidates: Sequence[Columns],
+        expected: Callable[[Columns], Floats],
+        rho: Fraction,
+        *,
+        weights: Mapping[Columns, int] | None = None,
+        allowed: Mapping[Columns, int] | None = None,
+    ) -> Columns:
         """A marginal of which the counts of a model are far from the exact ones, by the exponential mechanism.
 
-        The score of a candidate is Σ |exact − expected|, where expected counts are rounded to whole numbers. One unit
-        moves it by no more than the marginal, in L1.
+        The score of a candidate is weight·(Σ |exact − expected| − allowed), where expected counts are rounded to whole
+        numbers. One unit moves it by no more than weight times the marginal, in L1.
 
         Args:
             candidates: Groups of columns.
             expected: The counts of a model, with one axis for each column.
             rho: What the choice may cost.
+            weights: Whole numbers of at least 1; None: all are 1.
+            allowed: How far from the counts a model may be at no blame; None: all are 0.
 
         References:
-            [MT07]; [MMS21] for such scores.
+            [MT07]; [MMS21] and [MMSM22] for such scores.
         """
-        reach = max(self._sensitivity(columns).l1 for columns in candidates)
+        heavy = {columns: 1 if weights is None else weights[columns] for columns in candidates}
+        reach = max(heavy[columns] * self._sensitivity(columns).l1 for columns in candidates)
         epsilon = Fraction(floor(sqrt_up(8 * rho) * 2**_DIGITS) - 1, 2**_DIGITS)
         cost = self._taken(exponential_to_zcdp(epsilon))
-        scores = [self._distance(columns, np.rint(expected(columns)).astype(np.int64)) for columns in candidates]
+        scores = []
+        for columns in candidates:
+            far = self._distance(columns, np.rint(expected(columns)).astype(np.int64))
+            scores.append(heavy[columns] * (far - (0 if allowed is None else allowed[columns])))
         chosen = Exponential(utility_sensitivity=reach, epsilon=epsilon).release(Secret(scores))
         self.steps.append(MeasuringStep(columns=candidates[chosen], rho=cost))
         return candidates[chosen]
@@ -172,3 +207,24 @@ def added_up(counts: Counts, axis: int, numbers: npt.NDArray[np.int64]) -> Count
     found = np.zeros(shape, dtype=counts.dtype)
     np.add.at(np.moveaxis(found, axis, 0), numbers, np.moveaxis(counts, axis, 0))
     return found
+
+
+def common_values(single: NoisyMarginal) -> npt.NDArray[np.int64]:
+    """The number that each value of a measured column counts as, rare ones being the last one together.
+
+    Example:
+        >>> common_values(NoisyMarginal(["region"], [90, 2, 70, -1], stddev=5)).tolist()
+        [0, 2, 1, 2]
+    """
+    is_rare = single.counts < _RARE * single.stddev
+    numbers = np.cumsum(~is_rare) - 1
+    numbers[is_rare] = numbers[-1] + 1
+    return numbers.astype(np.int64)
+
+
+def merged(marginal: NoisyMarginal, merging: Merging) -> NoisyMarginal:
+    """A measured column, of which the counts of values are added up that count as one."""
+    (name,) = marginal.columns
+    return NoisyMarginal(
+        [name], np.bincount(merging[name], weights=marginal.counts), stddev=marginal.stddev
+    )  # fmt: skip

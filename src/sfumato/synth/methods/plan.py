@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.accounting.calibration import smallest_noise
 from sfumato.accounting.gaussian.zcdp import ZCDPAccountant
@@ -22,17 +21,15 @@ from sfumato.privacy.events import ZCDPEvent
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.session.training.marginals import MarginalQuery, Marginals
-from sfumato.synth.methods.measuring import Measuring, Merging
+from sfumato.synth.methods.aim import measure_adaptively
+from sfumato.synth.methods.measuring import Measuring, Merging, common_values, merged
 from sfumato.synth.models.fitting import fit_model
 from sfumato.synth.models.measured import NoisyMarginal
 from sfumato.synth.models.model import GraphicalModel
 from sfumato.synth.models.shape import Columns, TableShape
 
-Method: TypeAlias = Literal["mst", "independent"]
+Method: TypeAlias = Literal["aim", "mst", "independent"]
 """How marginals are chosen."""
-
-_RARE: Final = 3
-"""A value is rare if its noisy count is below so many standard deviations."""
 
 _WIDEST: Final = 2**40
 """The most noise on a count, in rows."""
@@ -63,11 +60,9 @@ def measure_tree(measuring: Measuring, names: Columns) -> None:
         measure_columns(measuring, names)
         return
     third = measuring.left / 3
-    singles = [measuring.measure((name,), third / len(names)) for name in names]
-    merging = {name: common_values(one) for name, one in zip(names, singles, strict=True)}
-    measuring.merge(merging)
+    singles = measuring.merge_rare(names, third)
     shape = TableShape(dict(zip(names, measuring.lengths(names), strict=True)))
-    independent = fit_model(shape, [merged(one, merging) for one in singles])
+    independent = fit_model(shape, singles)
     part = {name: name for name in names}
     pairs: list[Columns] = []
     while len(pairs) < len(names) - 1:
@@ -80,29 +75,8 @@ def measure_tree(measuring: Measuring, names: Columns) -> None:
         measuring.measure(pair, third / (len(names) - 1))
 
 
-def common_values(single: NoisyMarginal) -> npt.NDArray[np.int64]:
-    """The number that each value of a measured column counts as, rare ones being the last one together.
-
-    Example:
-        >>> common_values(NoisyMarginal(["region"], [90, 2, 70, -1], stddev=5)).tolist()
-        [0, 2, 1, 2]
-    """
-    is_rare = single.counts < _RARE * single.stddev
-    numbers = np.cumsum(~is_rare) - 1
-    numbers[is_rare] = numbers[-1] + 1
-    return numbers.astype(np.int64)
-
-
-def merged(marginal: NoisyMarginal, merging: Merging) -> NoisyMarginal:
-    """A measured column, of which the counts of values are added up that count as one."""
-    (name,) = marginal.columns
-    return NoisyMarginal(
-        [name], np.bincount(merging[name], weights=marginal.counts), stddev=marginal.stddev
-    )  # fmt: skip
-
-
 METHODS: Final[Mapping[Method, Callable[[Measuring, Columns], None]]] = MappingProxyType(
-    {"mst": measure_tree, "independent": measure_columns}
+    {"aim": measure_adaptively, "mst": measure_tree, "independent": measure_columns}
 )
 
 
@@ -189,22 +163,20 @@ class SynthesisModel:
             total: How many rows there are, if that is public.
         """
         sizes = {one.name: one.size for one in query.attributes}
-        singles, pairs = {}, []
+        singles: dict[str, NoisyMarginal] = {}
+        others: list[tuple[Columns, Any, float]] = []
         for columns, _, stddev, counts in released["steps"]:
-            if stddev is not None and len(columns) == 1:
+            if stddev is not None and len(columns) == 1 and columns[0] not in singles:
                 singles[columns[0]] = NoisyMarginal(columns, counts, stddev=float(Fraction(stddev)))
             elif stddev is not None:
-                pairs.append((tuple(columns), counts, float(Fraction(stddev))))
-        is_merged = bool(pairs)
+                others.append((tuple(columns), counts, float(Fraction(stddev))))
         merging: Merging = {
-            name: common_values(one) if is_merged else np.arange(sizes[name]) for name, one in singles.items()
+            name: common_values(one) if others else np.arange(sizes[name]) for name, one in singles.items()
         }
         shape = TableShape({name: int(numbers.max()) + 1 for name, numbers in merging.items()})
-        measured = [
-            *(merged(one, merging) for one in singles.values()),
-            *(
-                NoisyMarginal(columns, np.reshape(counts, shape.lengths(columns)), stddev=stddev)
-                for columns, counts, stddev in pairs
-            ),
+        measured = [merged(one, merging) for one in singles.values()]
+        measured += [
+            NoisyMarginal(columns, np.reshape(counts, shape.lengths(columns)), stddev=stddev)
+            for columns, counts, stddev in others
         ]
         return cls(model=fit_model(shape, measured, total=total), merging=merging, singles=MappingProxyType(singles))
