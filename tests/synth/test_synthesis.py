@@ -77,6 +77,14 @@ def test_what_cannot_be_made_is_said_before_anything_is_charged(changed, error):
     assert session.spent.epsilon == 0
 
 
+def test_a_method_that_looks_at_all_groups_has_a_limit_of_columns(monkeypatch):
+    monkeypatch.setattr("sfumato.synth.synthesis.MOST_FOR_AIM", 3)
+    session = people(50)
+    with pytest.raises(ParameterError, match="at most 3 columns"):
+        sf.synth.synthesize(session, QUERY, epsilon=1, delta="1e-6", method="aim")
+    assert session.spent.epsilon == 0
+
+
 def test_pairs_that_are_too_large_are_refused():
     columns = {name: sf.integer(0, 999) for name in "ab"}
     table = pa.table({"a": [1, 2], "b": [3, 4]})

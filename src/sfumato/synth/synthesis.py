@@ -17,6 +17,9 @@ from sfumato.synth.methods.plan import METHODS, Method, SynthesisModel, Synthesi
 from sfumato.synth.models.rows import MOST_ROWS
 from sfumato.synth.synthetic import Synthetic
 
+MOST_FOR_AIM: Final = 30
+"""So many columns have 4,525 groups of up to three, of which each is looked at in each round."""
+
 MOST_ATTRIBUTES: Final = 100
 """So many columns have 4,950 pairs, of which each is counted."""
 
@@ -56,7 +59,7 @@ def synthesize(
 
     Args:
         session: A session, or an account or part of it.
-        query: A SELECT of rows, or a frame, of at most 100 columns.
+        query: A SELECT of rows, or a frame, of at most 100 columns; of 30 for ``"aim"``.
         epsilon: ε of the whole.
         delta: δ, above 0 and far below one over the number of units.
         method: ``"mst"``; ``"aim"``, which comes nearer to the table and takes longer; or ``"independent"`` for single
@@ -87,7 +90,7 @@ def synthesize(
     chosen = cast("Method", one_of(method, "method", tuple(METHODS)))
     rows = None if total is None else float(positive_integer(total, "total", most=MOST_ROWS))
     marginals = view.marginals(query, bins=bins)
-    _check_size(marginals.query)
+    _check_size(marginals.query, chosen)
     plan = SynthesisPlan(
         query=marginals.query, relation=marginals.neighboring_relation, charge=charge, method=chosen
     )  # fmt: skip
@@ -99,10 +102,13 @@ def synthesize(
     )  # fmt: skip
 
 
-def _check_size(query: MarginalQuery) -> None:
+def _check_size(query: MarginalQuery, method: Method) -> None:
     names = [one.name for one in query.attributes]
     if len(names) > MOST_ATTRIBUTES:
         raise ParameterError("query", f"{len(names)} columns", f"must have at most {MOST_ATTRIBUTES} columns")
+    if method == "aim" and len(names) > MOST_FOR_AIM:
+        requirement = f"takes at most {MOST_FOR_AIM} columns, as it looks at all groups of three; take 'mst'"
+        raise ParameterError("method", method, requirement)
     for pair in combinations(names, 2):
         if query.size(pair) > MOST_CELLS:
             requirement = f"have more than {MOST_CELLS:,} combinations; state fewer bins"

@@ -1,6 +1,7 @@
 """Columns as a few public values: what engines find is what the declaration says, whatever a row holds."""
 
 import datetime as dt
+from dataclasses import replace
 from functools import partial
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from sfumato.query.model.facts import Facts
 from sfumato.query.model.functions import Function
 from sfumato.query.model.intervals import Interval
 from sfumato.query.model.kinds import Kind
+from sfumato.query.model.relations import Select
 from sfumato.query.sql.questions import parse_view
 from sfumato.session.training.attributes import Attribute, attribute_of
 from sfumato.session.training.marginals import Marginals, marginal_query
@@ -93,6 +95,19 @@ def test_what_stands_for_a_missing_value_is_no_value():
     assert attribute_of("n", last)[0].missing == -1
     ends = Facts(kind=Kind.DATE, values=(dt.date(1999, 1, 1), dt.date.max))
     assert attribute_of("d", ends)[0].missing == dt.date(1998, 12, 31)
+
+
+def test_truths_keep_their_order_and_one_that_is_not_listed_is_missing():
+    table = pa.table({"ill": [True, True, False, None]})
+    for values, expected in (((True, False), [2, 1, 1]), ((False, True), [1, 2, 1]), ((True,), [2, 2])):
+        facts = Facts(kind=Kind.BOOLEAN, values=values)
+        attribute, computed = attribute_of("ill", facts)
+        with sf.open(table, name="p", columns={"ill": sf.boolean()}, budget=sf.PureDP(1)) as people:
+            query = marginal_query(parse_view("SELECT ill FROM p", people._tables))
+            read = Select(query.rows.child, (("ill", computed),))
+            own = replace(query, rows=read, attributes=(attribute,))
+            counts = Marginals(own, partial(people.desk.engine.run, salt="00" * 16)).counts(["ill"])
+        assert counts.open_for_noise().tolist() == expected
 
 
 def test_what_is_never_missing_has_no_value_for_it():

@@ -120,6 +120,21 @@ def test_added_up_is_a_sum_along_one_axis():
     assert np.array_equal(found[:, 1], counts[:, 0] + counts[:, 2])
 
 
+def test_with_next_to_nothing_a_choice_is_uniform_and_costs_nothing():
+    measuring = measuring_of(rho=Fraction(1, 2**90))
+    assert measuring.choose(PAIRS, nothing, Fraction(1, 2**90)) in PAIRS
+    assert measuring.steps[0].rho == 0
+
+
+def test_what_is_not_kept_is_counted_again(monkeypatch):
+    monkeypatch.setattr("sfumato.synth.methods.measuring._KEPT", 13)
+    measuring = measuring_of(rho=Fraction(10**9))
+    for _ in range(2):
+        for pair in PAIRS:
+            assert measuring._counts(pair).open_for_noise().sum() == len(ROWS)
+            assert len(measuring._exact) == 1
+
+
 def test_nothing_is_opened_once_too_little_is_left():
     measuring = measuring_of(rho=Fraction(1, 100))
     measuring.measure(("age",), Fraction(1, 100))

@@ -95,10 +95,11 @@ class Attribute:
 
     def codes(self, found: Sequence[Key]) -> npt.NDArray[np.int64]:
         """The numbers of what an engine found; -1 for anything else."""
-        is_named = self.values is not None and self.kind is not Kind.BOOLEAN  # else engines find the numbers
-        places: dict[Key, int] = {one: place for place, one in enumerate(self.values or ())} if is_named else {}
-        if not is_named:
-            places = dict(zip(range(self._known), range(self._known), strict=True))
+        known = range(self._known) if self.values is None else self.values
+        # engines find bins, and truths, as whole numbers
+        places: dict[Key, int] = {
+            int(one) if isinstance(one, bool) else one: place for place, one in enumerate(known)
+        }  # fmt: skip
         if self.missing is not None:
             places[self.missing] = self._known
         return np.fromiter((places.get(value, -1) for value in found), dtype=np.int64, count=len(found))
@@ -157,13 +158,12 @@ def attribute_of(name: str, facts: Facts, binning: Binning = None) -> tuple[Attr
     if facts.values is not None:
         if binning is not None:
             raise ParameterError("bins", name, "must leave it out: its values are listed")
-        if facts.kind is Kind.BOOLEAN:
-            return _named(name, facts, facts.values, Call(Function.TO_INTEGER, (value,)))
-        attribute, _ = _named(name, facts, facts.values, value)
-        if attribute.missing is not None:
-            known = IsIn(value, tuple(_literal(one) for one in facts.values))
-            value = Case(((known, value),), _literal(attribute.missing))
-        return attribute, value
+        found = Call(Function.TO_INTEGER, (value,)) if facts.kind is Kind.BOOLEAN else value
+        attribute, _ = _named(name, facts, facts.values, found)
+        if attribute.missing is None:
+            return attribute, found
+        known = IsIn(value, tuple(_literal(one) for one in facts.values))
+        return attribute, Case(((known, found),), _literal(attribute.missing))
     lower, upper = facts.interval.lower, facts.interval.upper
     if lower is None or upper is None or lower >= upper or facts.kind not in NUMBERS | TIMES:
         raise UnboundedSensitivityError(
@@ -195,13 +195,13 @@ def _filled(value: Expression, missing: Key | None, *, where: Expression) -> Exp
 
 
 def _literal(value: Key) -> Literal:
-    return Literal(Fraction(value) if isinstance(value, int) else value)
+    return Literal(Fraction(value) if isinstance(value, int) and not isinstance(value, bool) else value)
 
 
 def _unlisted(kind: Kind, values: tuple[Key, ...]) -> Key:
     """A value that is none of those listed, of the kind that engines find."""
     if kind is Kind.BOOLEAN:
-        return len(values)
+        return 2  # beside 0 and 1
     if kind is Kind.TEXT:
         word = "missing"
         while word in values:

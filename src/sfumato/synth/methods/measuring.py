@@ -36,6 +36,9 @@ _RARE: Final = 3
 _LEAST: Final = Fraction(1, 16)
 """Less noise than that is none, and would not be drawn."""
 
+_KEPT: Final = 1 << 25
+"""So many exact counts are kept to be used again: 256 MiB."""
+
 _DIGITS: Final = 40
 """In binary, of a standard deviation and of the ε of a choice."""
 
@@ -160,7 +163,7 @@ class Measuring:
         """
         heavy = {columns: 1 if weights is None else weights[columns] for columns in candidates}
         reach = max(heavy[columns] * self._sensitivity(columns).l1 for columns in candidates)
-        epsilon = Fraction(floor(sqrt_up(8 * rho) * 2**_DIGITS) - 1, 2**_DIGITS)
+        epsilon = Fraction(max(0, floor(sqrt_up(8 * rho) * 2**_DIGITS) - 1), 2**_DIGITS)
         cost = self._taken(exponential_to_zcdp(epsilon))
         scores = []
         for columns in candidates:
@@ -185,8 +188,10 @@ class Measuring:
         return rho
 
     def _counts(self, columns: Columns) -> Secret[Counts]:
-        """The exact marginal, one axis for each column; it is counted once."""
+        """The exact marginal, one axis for each column; it is counted once, as far as memory goes."""
         if columns not in self._exact:
+            if sum(prod(self.lengths(own)) for own in (*self._exact, columns)) > _KEPT:
+                self._exact.clear()
             counts = self._marginals.counts(columns).open_for_noise().reshape([self._sizes[name] for name in columns])
             for axis, name in enumerate(columns):
                 if name in self._merging:
