@@ -29,6 +29,7 @@ from sfumato.query.model.statement import (
     ValueCount,
     Values,
 )
+from sfumato.session.training.marginals import marginal_query
 
 CONDITIONS_ON_NULL = [
     # condition on a row of which v is NULL and w is 1, and whether the row is kept
@@ -119,6 +120,14 @@ class EngineContract(ImagesContract):
     def test_whole_numbers_between_bounds_are_public_keys_and_others_are_in_no_group(self, engine):
         data = pa.table({"v": [3, 5, 5, 6, -1, None]})
         assert ask(engine, "SELECT COUNT(*) FROM t GROUP BY v", typed_table(integer(3, 5)), data) == [[1], [0], [2]]
+
+    def test_marginals_count_all_rows_whether_their_values_are_listed_or_not(self, engine):
+        table = Table(name="t", columns={"k": text(values=["x", "y"]), "v": integer(3, 7), "w": real(0, 9)})
+        kept = ["x", "x", "X", None, "y", "z", "x"], [5, 5, 2, None, 9, 2, 6], [0.5, 0.5, 8.0, None, 99.0, 8.0, 0.5]
+        asked = marginal_query(Source(table), bins={"v": [3, 5, 7], "w": 3}).marginal(["k", "v", "w"])
+        assert by_place(found(engine, asked, pa.table(dict(zip("kvw", kept, strict=True))))) == {
+            ("x", 1, 0): [3], ("missing", 0, 2): [2], ("missing", 2, 3): [1], ("y", 1, 2): [1],
+        }  # fmt: skip
 
     @pytest.mark.parametrize(("condition", "kept"), CONDITIONS_ON_NULL)
     def test_conditions_have_the_three_values_of_sql(self, engine, condition, kept):

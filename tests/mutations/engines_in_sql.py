@@ -9,6 +9,17 @@ BY_ROWS = "tests/engines/sql/test_units_by_rows.py::"
 
 MUTANTS = (
     Mutant(
+        name="in SQL rows that are alike count as one",
+        edits=(
+            (
+                "engines/sql/lowering.py",
+                'aliased(function("SUM", column(ROWS))',
+                'aliased(function("COUNT", column(ROWS))',
+            ),
+        ),
+        tests=(f"{DUCKDB}test_marginals_count_all_rows_whether_their_values_are_listed_or_not",),
+    ),
+    Mutant(
         name="in SQL values are not clamped",
         edits=(
             (

@@ -12,6 +12,11 @@ _SUMS_MOVE = f"{_SUMS}::test_no_neighbor_moves_the_sums_further_than_noise_is_ma
 
 MUTANTS = (
     Mutant(
+        name="sums of marginals stand for marginals of units with several rows",
+        edits=(("session/training/marginals.py", "if self._query.rows_per_unit > 1:", "if False:"),),
+        tests=("tests/session/training/test_marginals.py",),
+    ),
+    Mutant(
         name="a marginal counts all rows of a unit",
         edits=(
             (

@@ -2,7 +2,7 @@
 
 from functools import partial
 from itertools import combinations, product
-from math import sqrt
+from math import prod, sqrt
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ from sfumato.errors import ParameterError, UnboundedSensitivityError
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.model.schema import Limits
 from sfumato.query.sql.questions import parse_view
-from sfumato.session.training.marginals import Marginals, marginal_query
+from sfumato.session.training.marginals import Marginals, marginal_query, passes
 
 VISITS = {"who": sf.text(), "age": sf.integer(0, 2), "ill": sf.boolean()}
 RECORDS = (
@@ -77,6 +77,37 @@ def test_where_each_row_is_a_unit_every_row_is_counted_once():
     assert np.array_equal(found["ill", "age"].reshape(3, 4), together.T)
     assert query.sensitivity(["age"], NeighboringRelation.ADD_OR_REMOVE_ONE).l1 == 1
     assert query.sensitivity(["age"], NeighboringRelation.REPLACE_ONE).l1 == 2
+
+
+@pytest.mark.parametrize("most", [1, 12, 24, 100, 10**6])
+def test_each_group_is_counted_in_one_pass_and_is_part_of_it(most):
+    sizes = {"a": 2, "b": 3, "c": 4, "d": 9, "e": 50}
+    asked = [names[::-1] if place % 2 else names for place, names in enumerate(combinations(sizes, 2))]
+    found = list(passes([*asked, ("a",), ("c", "d", "e")], sizes, most=most))
+    assert sorted(own for _, groups in found for own in groups) == sorted([*asked, ("a",), ("c", "d", "e")])
+    for names, groups in found:
+        assert all(set(own) <= set(names) for own in groups)
+        assert prod(sizes[name] for name in names) <= most or any(set(names) == set(own) for own in groups)
+    assert len(found) == {1: 8, 12: 8, 24: 6, 100: 5, 10**6: 1}[most]
+
+
+@pytest.mark.parametrize("unit", ["who", sf.EACH_ROW])
+def test_marginals_that_are_counted_together_are_as_those_that_are_counted_alone(unit):
+    """In one pass where each row is a unit; where units have several rows sums move further, so that each is alone."""
+    data = pa.table({name: [row[place] for row in RECORDS] for place, name in enumerate(VISITS)}, schema=SCHEMA)
+    limits = {} if unit is sf.EACH_ROW else {"limits": Limits(max_rows_per_unit=3)}
+    with sf.open(data, name="visits", columns=VISITS, unit=unit, budget=sf.PureDP(1), **limits) as visits:
+        query, ran = marginal_query(parse_view("SELECT age, ill FROM visits", visits._tables)), []
+
+        def run(statement):
+            ran.append(statement)
+            return visits.desk.engine.run(statement, salt="00" * 16)
+
+        read = Marginals(query, run)
+        together = {names: counts.open_for_noise().tolist() for names, counts in read.each(ASKED)}
+        assert len(ran) == (1 if unit is sf.EACH_ROW else 4)
+        assert together == {names: read.counts(names).open_for_noise().tolist() for names in ASKED}
+    assert list(Marginals(query, run).each([])) == []
 
 
 def test_an_empty_table_has_counts_of_zero():

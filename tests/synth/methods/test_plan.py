@@ -12,7 +12,6 @@ from sfumato.audit import audit
 from sfumato.privacy.events import ZCDPEvent
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
-from sfumato.privacy.secret import Secret
 from sfumato.session.training.marginals import MarginalQuery, Marginals
 from sfumato.synth.methods.aim import measure_adaptively
 from sfumato.synth.methods.plan import (
@@ -75,11 +74,11 @@ class Counted(Marginals):
         super().__init__(query, None)
         self.rows = np.array(rows, dtype=np.int64).reshape(-1, 3)
 
-    def counts(self, names):
+    def _counted(self, names):
         own = [one.name for one in self._query.attributes]
         sizes = [self._query.attributes[own.index(name)].size for name in names]
         places = [self.rows[:, own.index(name)] for name in names]
-        return Secret(np.bincount(np.ravel_multi_index(places, sizes), minlength=np.prod(sizes)))
+        return np.bincount(np.ravel_multi_index(places, sizes), minlength=np.prod(sizes))
 
 
 def remembered(sensitivity):

@@ -43,6 +43,7 @@ from sfumato.engines.sql.entries import (
     sum_of,
     whole_amount,
 )
+from sfumato.engines.sql.expressions.scalars import lower_expression
 from sfumato.engines.sql.expressions.terms import (
     Join,
     Sql,
@@ -55,6 +56,7 @@ from sfumato.engines.sql.expressions.terms import (
     gathered,
     joined,
     operation,
+    present,
     same,
     select,
     table,
@@ -62,10 +64,12 @@ from sfumato.engines.sql.expressions.terms import (
 from sfumato.engines.sql.relations import Catalogue, lower_relation
 from sfumato.engines.sql.rows import UNIT, SqlRelation
 from sfumato.query.analysis.bounding import least
+from sfumato.query.analysis.shape import Metric, shape_of
+from sfumato.query.model.expressions import ColumnRef, Expression, columns_of
 from sfumato.query.model.kinds import TIMES, Kind
-from sfumato.query.model.relations import PeoplePart, lineage
-from sfumato.query.model.schema import Key
-from sfumato.query.model.statement import CellCount, Measure, Statement, UnitCount, fits
+from sfumato.query.model.relations import PeoplePart, Select, Source, lineage
+from sfumato.query.model.schema import Key, Table
+from sfumato.query.model.statement import CellCount, Measure, RowCount, Statement, UnitCount, fits
 
 _SALT: Final = "…"
 """What people read instead of a salt."""
@@ -77,6 +81,9 @@ KEPT: Final = "kept"
 """How many entries of a group are allowed a row; where units above a limit are told from rows, rows for the others."""
 
 _WITHIN_AND_BEYOND: Final[tuple[Join, Join]] = ("anti", "semi")
+
+_FEW: Final = 1_000
+"""A whole number with bounds so near each other has few values."""
 
 _FITTING: Final = (-2, 1)
 """What the upper part of a 64-bit integer lies between."""
@@ -123,6 +130,8 @@ def lower(
         sampling: By which hash.
         bucket: Which of how many buckets to compute: of units where rows have owners, else of groups; None for all.
     """
+    if bucket is None and (found := _counted_alike(statement, catalogue, salt=salt, sampling=sampling)) is not None:
+        return found
     rows = lower_relation(statement.rows, catalogue, salt=salt, sampling=sampling)
     if bucket is not None:
         by = rows.unit or [column(rows.names[key.name]) for key in statement.keys]
@@ -141,6 +150,58 @@ def lower(
         lists=tuple([group for group in own.group_columns if group.values is not None]),
         fitting=tuple(map(fits, statement.measures)),
     )  # fmt: skip
+
+
+def _counted_alike(
+    statement: Statement, catalogue: Catalogue, *, salt: str, sampling: Sampling
+) -> Lowered | None:  # fmt: skip
+    """How many rows each group has, where keys are made of columns with few values and no row has an owner.
+
+    Rows that are alike are counted first, by those columns as they are, and then a key is made of each different value
+    once. So it takes about as long as a GROUP BY of columns.
+    """
+    match statement:
+        case Statement(rows=Select(child=Source(source) as child, columns=columns), cell=None):
+            made = dict(columns)
+            of = {key.name: _few_valued(made[key.name], source) for key in statement.keys}
+        case _:
+            return None
+    shape, measures = shape_of(statement.rows), statement.measures
+    is_plain = all(key.values is None for key in statement.keys) and len(of) == len(statement.keys)
+    counts_rows = all(isinstance(measure, RowCount) for measure in measures)
+    if shape.metric is Metric.UNITS or not is_plain or not counts_rows or not any(of.values()):
+        return None
+    read = Select(child, tuple((key, ColumnRef(name) if name else made[key]) for key, name in of.items()))
+    rows = lower_relation(read, catalogue, salt=salt, sampling=sampling)
+    alike = list[Sql](map(column, rows.selected))
+    counted = select([*alike, aliased(function("COUNT", exp.Star()), ROWS)], rows.query, group_by=alike)
+    values, keys = list[Sql](), list[GroupColumn]()
+    for place, (key, name) in enumerate(of.items()):
+        own = rows.term(ColumnRef(key))
+        value = lower_expression(made[key], {name: own}) if name else own
+        values.append(aliased(value.settled, f"k{place}"))
+        keys.append(GroupColumn(name=f"k{place}", kind=shape.columns[key].kind, values=None))
+    by, names = [key.column for key in keys], [KEPT, *(f"t{place}" for place in range(len(measures)))]
+    totals = [aliased(function("SUM", column(ROWS)), name) for name in names]
+    of_keys = select([*values, column(ROWS)], counted)
+    return Lowered(
+        totals=select([*by, *totals], of_keys, where=list(map(present, by)), group_by=by), keys=tuple(keys), cell=None,
+        lists=(), fitting=tuple(map(fits, measures)),
+    )  # fmt: skip
+
+
+def _few_valued(value: Expression, source: Table) -> str | None:
+    """The one column of which a value is made, if something is made of it and few values of it are declared."""
+    columns = columns_of(value)
+    if isinstance(value, ColumnRef) or len(columns) != 1:
+        return None
+    (name,) = columns
+    declared = source.columns[name]
+    if declared.kind is Kind.TEXT:
+        return name if declared.values is not None else None
+    if declared.kind is not Kind.INTEGER or declared.lower is None or declared.upper is None:
+        return None
+    return name if declared.upper - declared.lower < _FEW else None
 
 
 def shown_sql(statement: Statement, *, sampling: Sampling, dialect: SqlDialect) -> str:

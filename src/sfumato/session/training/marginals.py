@@ -6,7 +6,7 @@ but counts leaves it; rows stay where they are.
 Proof: proofs/session/training/marginals.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -38,6 +38,9 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 
 MOST_CELLS: Final = 1 << 27
 """How many combinations one marginal has at most: a GiB of counts."""
+
+_TOGETHER: Final = 1 << 16
+"""How many combinations columns have at most that are counted in one pass for several marginals of them."""
 
 _ROWS: Final = "rows"
 
@@ -125,6 +128,30 @@ class Marginals:
         Args:
             names: Some of the columns.
         """
+        return Secret(self._counted(names))
+
+    def each(self, groups: Sequence[Sequence[str]]) -> Iterator[tuple[tuple[str, ...], Secret[Counts]]]:
+        """Several marginals, in any order and in fewer passes over the rows than there are marginals.
+
+        Where each unit has one row, marginals of a few columns are sums of one marginal of all these columns. So they
+        are the same as if each was counted alone. Else each is: sums move further than a marginal of units may.
+
+        Args:
+            groups: Of each marginal its columns.
+        """
+        if self._query.rows_per_unit > 1:
+            yield from ((tuple(names), self.counts(names)) for names in groups)
+            return
+        sizes = {one.name: one.size for one in self._query.attributes}
+        for names, own in passes(groups, sizes):
+            counts = self._counted(names).reshape([sizes[name] for name in names])
+            for group in own:
+                places = [names.index(name) for name in group]
+                summed = counts.sum(axis=tuple(set(range(len(names))) - set(places)))
+                order = np.argsort(np.argsort(places))
+                yield group, Secret(np.ascontiguousarray(summed.transpose(order)).reshape(-1))
+
+    def _counted(self, names: Sequence[str]) -> Counts:
         own = {one.name: one for one in self._query.attributes}
         found = self._run(self._query.marginal(names)).open_for_noise()
         places, is_known = np.zeros(len(found.amounts[0]), dtype=np.int64), np.ones(len(found.amounts[0]), dtype=bool)
@@ -134,7 +161,45 @@ class Marginals:
             places = places * own[name].size + codes
         counts = np.zeros(self._query.size(names), dtype=np.int64)
         np.add.at(counts, places[is_known], np.array(found.amounts[0], dtype=np.int64)[is_known])
-        return Secret(counts)
+        return counts
+
+
+def passes(
+    groups: Sequence[Sequence[str]], sizes: Mapping[str, int], *, most: int = _TOGETHER
+) -> Iterator[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
+    """Sets of columns that are counted together, each with those groups that are sums of it; each group is in one.
+
+    One set after the other is made of the widest group that is left, and of those columns that add the most groups,
+    while there are few combinations. What is best would be too much to compute.
+
+    Args:
+        groups: Some columns each.
+        sizes: How many values each column has.
+        most: How many combinations a set has at most, unless it is one group alone.
+
+    Example:
+        >>> list(passes([("a", "b"), ("a", "c"), ("a", "d")], {"a": 2, "b": 3, "c": 4, "d": 9}, most=24))
+        [(('a', 'b', 'c'), [('a', 'b'), ('a', 'c')]), (('a', 'd'), [('a', 'd')])]
+    """
+    names = list(sizes)
+    lengths = np.array([float(sizes[name]) for name in names])
+    inside = np.array([[name in own for name in names] for own in map(set, groups)], dtype=bool)
+    left = np.ones(len(groups), dtype=bool)
+    while left.any():
+        together = inside[int(np.argmax(left * inside.sum(axis=1)))].copy()  # the widest, of which others are part
+        while True:
+            beyond = inside[left] & ~together
+            gains = beyond[beyond.sum(axis=1) == 1].sum(axis=0)
+            gains[lengths * lengths[together].prod() > most] = 0
+            if not gains.any():
+                break
+            together[int(np.argmax(gains))] = True
+        done = left & ~(inside & ~together).any(axis=1)
+        left &= ~done
+        yield (
+            tuple(name for name, is_in in zip(names, together, strict=True) if is_in),
+            [tuple(groups[place]) for place in np.flatnonzero(done).tolist()],
+        )
 
 
 def marginal_query(

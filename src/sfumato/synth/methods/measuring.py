@@ -3,7 +3,7 @@
 Proof: proofs/synth/methods/measuring.md.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor, prod, sqrt
@@ -89,13 +89,14 @@ class Measuring:
         self._sizes = {one.name: one.size for one in query.attributes}
         self._merging: Merging = {}
         self._exact: dict[Columns, Secret[Counts]] = {}
+        self._kept = 0
         self._moved: dict[Columns, Sensitivity] = {}
         self.left = rho
         self.steps: list[MeasuringStep] = []
 
     def merge(self, merging: Merging) -> None:
         """Have some values count as one from now on; which ones follows from what was released, so it is no step."""
-        self._merging, self._exact = dict(merging), {}
+        self._merging, self._exact, self._kept = dict(merging), {}, 0
 
     def merge_rare(self, names: Columns, rho: Fraction) -> list[NoisyMarginal]:
         """Measure each column, and have values that are rare beside the noise count as one from now on.
@@ -165,10 +166,11 @@ class Measuring:
         reach = max(heavy[columns] * self._sensitivity(columns).l1 for columns in candidates)
         epsilon = Fraction(max(0, floor(sqrt_up(8 * rho) * 2**_DIGITS) - 1), 2**_DIGITS)
         cost = self._taken(exponential_to_zcdp(epsilon))
-        scores = []
-        for columns in candidates:
-            far = self._distance(columns, np.rint(expected(columns)).astype(np.int64))
-            scores.append(heavy[columns] * (far - (0 if allowed is None else allowed[columns])))
+        scores = [0] * len(candidates)
+        places = {columns: place for place, columns in enumerate(candidates)}
+        for columns, exact in self._each(candidates):
+            far = distance(exact, np.rint(expected(columns)).astype(np.int64))
+            scores[places[columns]] = heavy[columns] * (far - (0 if allowed is None else allowed[columns]))
         chosen = Exponential(utility_sensitivity=reach, epsilon=epsilon).release(Secret(scores))
         self.steps.append(MeasuringStep(columns=candidates[chosen], rho=cost))
         return candidates[chosen]
@@ -178,9 +180,6 @@ class Measuring:
             self._moved[columns] = self._query.sensitivity(columns, self._relation)
         return self._moved[columns]
 
-    def _distance(self, columns: Columns, expected: Counts) -> int:
-        return int(np.abs(self._counts(columns).open_for_noise() - expected).sum())
-
     def _taken(self, rho: Fraction) -> Fraction:
         if rho > self.left:
             raise ParameterError("rho", str(rho), f"must be at most what is left, {self.left}")
@@ -188,16 +187,26 @@ class Measuring:
         return rho
 
     def _counts(self, columns: Columns) -> Secret[Counts]:
-        """The exact marginal, one axis for each column; it is counted once, as far as memory goes."""
-        if columns not in self._exact:
-            if sum(prod(self.lengths(own)) for own in (*self._exact, columns)) > _KEPT:
-                self._exact.clear()
-            counts = self._marginals.counts(columns).open_for_noise().reshape([self._sizes[name] for name in columns])
+        return next(exact for _, exact in self._each([columns]))
+
+    def _each(self, groups: Sequence[Columns]) -> Iterator[tuple[Columns, Secret[Counts]]]:
+        """The exact marginals, one axis for each column, in any order; as far as memory goes each is counted once."""
+        known = [columns for columns in groups if columns in self._exact]
+        yield from ((columns, self._exact[columns]) for columns in known)
+        for columns, exact in self._marginals.each([columns for columns in groups if columns not in self._exact]):
+            counts = exact.open_for_noise().reshape([self._sizes[name] for name in columns])
             for axis, name in enumerate(columns):
                 if name in self._merging:
                     counts = added_up(counts, axis, self._merging[name])
-            self._exact[columns] = Secret(counts)
-        return self._exact[columns]
+            found = Secret(counts)
+            if self._kept + counts.size <= _KEPT:
+                self._exact[columns], self._kept = found, self._kept + counts.size
+            yield columns, found
+
+
+def distance(exact: Secret[Counts], expected: Counts) -> int:
+    """How far expected counts are from exact ones, in rows: a score, for the exponential mechanism alone."""
+    return int(np.abs(exact.open_for_noise() - expected).sum())
 
 
 def added_up(counts: Counts, axis: int, numbers: npt.NDArray[np.int64]) -> Counts:
