@@ -25,7 +25,7 @@ import sfumato as sf
 from sfumato.session.training.marginals import Marginals
 
 sys.path.append(str(Path(__file__).parents[1] / "engine"))
-from postgres_server import OWNER, READER, postgres  # noqa: E402
+from postgres_server import OWNER, READER, postgres
 
 SALT = "00" * 16
 
