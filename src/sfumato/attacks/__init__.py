@@ -33,6 +33,7 @@ from sfumato.attacks.linking.pseudonyms import Known, Scoreboard, sparse_linkage
 from sfumato.attacks.linking.records import linkage, misspelt_linkage
 from sfumato.attacks.linking.released_traces import found_by_points, linked_traces
 from sfumato.attacks.linking.traces import unicity, unicity_by_points, unicity_picture
+from sfumato.attacks.members.made_up import copied_records, marginal_ratios, membership_in_rows
 from sfumato.attacks.members.means import Membership, Roc, homer, likelihood_ratio, membership, tracing
 from sfumato.attacks.members.models import likelihood_ratio_attack, loss_threshold
 from sfumato.attacks.questions.differences import (
@@ -79,6 +80,7 @@ __all__ = [
     "attribute_from_model",
     "attribute_from_sums",
     "averaging",
+    "copied_records",
     "curve",
     "difference",
     "difference_of_means",
@@ -111,7 +113,9 @@ __all__ = [
     "linkage",
     "linked_traces",
     "loss_threshold",
+    "marginal_ratios",
     "membership",
+    "membership_in_rows",
     "misspelt_linkage",
     "play",
     "precision_attack",
