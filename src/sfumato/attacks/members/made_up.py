@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.attacks.core.classes import Table, Whole, classes
+from sfumato.attacks.core.classes import Table, classes
 from sfumato.attacks.core.outcome import Outcome
 from sfumato.attacks.members.means import Floats, Membership, judged, threshold_at
 from sfumato.errors import ParameterError
@@ -46,7 +46,8 @@ def marginal_ratios(records: Table, made: Table, reference: Table, *, groups: Se
     scores = []
     for group in listed(groups, "groups", of="lists of names of columns"):
         own, *others = classes(records, made, reference, columns=group, names=("records", "made", "reference"))
-        (seen, rows), (usual, known) = ((_like(own, other), len(other)) for other in others)
+        like = (np.bincount(other, minlength=int(own.max(initial=0)) + 1)[own] for other in others)
+        (seen, usual), (rows, known) = like, map(len, others)
         share = (usual + 0.5) / (known + 1)
         scores.append(np.log((seen + share) / (rows + 1)) - np.log(share))
     if not scores:
@@ -139,8 +140,3 @@ def copied_records(made: Table, *, members: Table, outsiders: Table, columns: Se
         allowed=None,
         notes=(f"{len(unique_own)} of {len(own)} members are unique",),
     )
-
-
-def _like(records: Whole, rows: Whole) -> Whole:
-    """Of each record how many rows are of its class."""
-    return np.bincount(rows, minlength=int(records.max(initial=0)) + 1)[records]
