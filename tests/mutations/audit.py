@@ -271,7 +271,7 @@ MUTANTS = (
     ),
     Mutant(
         name="a page believes what outputs say",
-        edits=(("audit/reports/page.py", "autoescape=True", "autoescape=False"),),
+        edits=(("audit/reports/template.py", "autoescape=True", "autoescape=False"),),
         tests=("tests/audit/reports/test_page.py",),
     ),
     Mutant(

@@ -16,6 +16,7 @@ from sfumato.plots.measured import Measured, one_number, small_multiples
 from sfumato.plots.panels import save
 from sfumato.plots.releases import bars, histogram
 from sfumato.plots.roads import speeds_on_roads
+from sfumato.plots.synthetic import nearness_over_epsilon
 
 __all__ = [
     "Measured",
@@ -32,6 +33,7 @@ __all__ = [
     "group_privacy",
     "histogram",
     "lower_bounds",
+    "nearness_over_epsilon",
     "one_number",
     "outputs_of_both",
     "p_values",

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from sfumato.synth.models.measured import NoisyMarginal
     from sfumato.synth.models.model import FitReport, GraphicalModel
     from sfumato.synth.models.shape import TableShape
+    from sfumato.synth.reports.exact.owner import OwnerReport, report
+    from sfumato.synth.reports.exact.prediction import Prediction
+    from sfumato.synth.reports.private import NoisyDistance, PrivateReport, private_report
     from sfumato.synth.synthesis import synthesize
     from sfumato.synth.synthetic import Synthetic
 
@@ -21,7 +24,11 @@ _HOMES = {
     "FitReport": "synth.models.model",
     "Flows": "synth.flows.result",
     "GraphicalModel": "synth.models.model",
+    "NoisyDistance": "synth.reports.private",
     "NoisyMarginal": "synth.models.measured",
+    "OwnerReport": "synth.reports.exact.owner",
+    "Prediction": "synth.reports.exact.prediction",
+    "PrivateReport": "synth.reports.private",
     "Synthetic": "synth.synthetic",
     "TableShape": "synth.models.shape",
     "fit_model": "synth.models.fitting",
@@ -29,6 +36,8 @@ _HOMES = {
     "flow_errors": "synth.flows.result",
     "flow_prior": "synth.flows.priors",
     "synthetic_flows": "synth.flows.release",
+    "private_report": "synth.reports.private",
+    "report": "synth.reports.exact.owner",
     "synthesize": "synth.synthesis",
 }
 
@@ -36,13 +45,19 @@ __all__ = [
     "FitReport",
     "Flows",
     "GraphicalModel",
+    "NoisyDistance",
     "NoisyMarginal",
+    "OwnerReport",
+    "Prediction",
+    "PrivateReport",
     "Synthetic",
     "TableShape",
     "fit_model",
     "flow_epsilon",
     "flow_errors",
     "flow_prior",
+    "private_report",
+    "report",
     "synthesize",
     "synthetic_flows",
 ]

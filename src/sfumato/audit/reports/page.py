@@ -5,43 +5,28 @@ escaped, because outputs may say anything.
 """
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from importlib import import_module, resources
-from io import StringIO
-from itertools import count
+from importlib import resources
 from os import PathLike
 from pathlib import Path
-from types import ModuleType, NoneType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from types import NoneType
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from sfumato.audit.core.findings import CAVEAT, AuditReport, Finding, Verdict
 from sfumato.audit.core.outputs import ANSWER, WHOLE, Columns, Outputs, as_float, columns
+from sfumato.audit.reports.template import Picture, filled
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed, of_kind, path_of
 from sfumato.plots.audits import lower_bounds, outputs_of_both, p_values, words_of_both
 from sfumato.version import __version__
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 _MOST_WORDS: Final = 12
 _LONGEST: Final = 40
-_REFERENCE: Final = re.compile(r'(\bid="|url\(#|href="#)')
 Cells: TypeAlias = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
-    """A figure, what it shows in a line, and that again for who does not see it."""
-
-    figure: "Figure"
-    caption: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,27 +89,19 @@ def page(
     both = None if outputs is None else listed(outputs, "outputs", of="the outputs on two databases")
     if both is not None and len(both) != 2:  # noqa: PLR2004 # neighbors
         raise ParameterError("outputs", outputs, "must be the outputs on two databases")
-    engine, markup, _ = (_needed(name) for name in ("jinja2", "markupsafe", "matplotlib"))
-    drawn = count(1)
-    environment = engine.Environment(
-        autoescape=True, undefined=engine.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["svg"] = lambda picture: markup.Markup(_svg(picture, prefix=f"picture-{next(drawn)}-"))
-    template = environment.from_string(resources.files("sfumato.audit").joinpath("page.html").read_text("utf-8"))
-    return str(
-        template.render(
-            title=title,
-            version=__version__,
-            report=report,
-            verdict=_verdict(report),
-            meaning=_meaning(report),
-            facts=_facts(report, claim=claim, audited=audited, notes=notes),
-            beside=None if both is None else _beside(*both, report=report),
-            sections=sections_of(report),
-            unread=tuple(dict.fromkeys(words for finding in report.events for words in finding.unread)),
-            caveat=CAVEAT,
-            zip=zip,
-        )
+    return filled(
+        resources.files("sfumato.audit").joinpath("page.html").read_text("utf-8"),
+        title=title,
+        version=__version__,
+        report=report,
+        verdict=_verdict(report),
+        meaning=_meaning(report),
+        facts=_facts(report, claim=claim, audited=audited, notes=notes),
+        beside=None if both is None else _beside(*both, report=report),
+        sections=sections_of(report),
+        unread=tuple(dict.fromkeys(words for finding in report.events for words in finding.unread)),
+        caveat=CAVEAT,
+        zip=zip,
     )
 
 
@@ -151,14 +128,6 @@ def save_page(report: AuditReport, path: str | PathLike[str], **words: Any) -> P
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8", errors="replace")  # a description may hold half a character
     return path
-
-
-def _needed(name: str) -> ModuleType:
-    try:
-        return import_module(name)
-    except ImportError:
-        requirement = "is needed for audit pages; run: pip install jinja2 matplotlib"
-        raise ParameterError(name, None, requirement) from None
 
 
 def _verdict(report: AuditReport) -> str:
@@ -222,20 +191,6 @@ def _shares(here: Columns, there: Columns) -> dict[str, tuple[float, float]]:
 def _shortened(text: str) -> str:
     shown = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
-
-
-def _svg(picture: Picture, *, prefix: str) -> str:
-    """A figure as an element of the page, with names of its own and its caption for who does not see it."""
-    from matplotlib import rc_context  # noqa: PLC0415 # an extra
-
-    file = StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "sfumato", "font.family": "sans-serif"}):
-        picture.figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    drawing = file.getvalue()
-    drawing = _REFERENCE.sub(rf"\g<1>{prefix}", drawing[drawing.index("<svg") :])
-    name = f"{prefix}name"
-    start, rest = drawing.split(">", 1)
-    return f'{start} role="img" aria-labelledby="{name}"><title id="{name}">{escape(picture.caption)}</title>{rest}'
 
 
 def sections_of(report: AuditReport) -> tuple[ReportSection, ...]:

@@ -1,0 +1,1 @@
+"""Exact comparisons, which read data without noise: for the owner alone."""
