@@ -9,11 +9,13 @@ from sfumato.datasets.census import people
 from sfumato.datasets.pseudonyms import SearchLog, ratings, search_log, traces
 from sfumato.datasets.shapes import SHAPES, LabeledImages, shapes
 from sfumato.datasets.small import SYMPTOMS, company, diseases, medical_table, survey, symptoms, votes
+from sfumato.datasets.taxonomies import ADULT_TAXONOMIES
 from sfumato.datasets.towns import City, city
 from sfumato.datasets.voters import HospitalAndVoters, hospital_and_voters
 
 __all__ = [
     "ADULT_NAMES",
+    "ADULT_TAXONOMIES",
     "SHAPES",
     "SYMPTOMS",
     "City",

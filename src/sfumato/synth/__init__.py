@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from sfumato.synth.flows.priors import flow_epsilon, flow_prior
     from sfumato.synth.flows.release import synthetic_flows
     from sfumato.synth.flows.result import Flows, flow_errors
+    from sfumato.synth.generalization.release import generalized_table
+    from sfumato.synth.generalization.table import GeneralizedTable
     from sfumato.synth.models.fitting import fit_model
     from sfumato.synth.models.measured import NoisyMarginal
     from sfumato.synth.models.model import FitReport, GraphicalModel
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "FitReport": "synth.models.model",
     "Flows": "synth.flows.result",
+    "GeneralizedTable": "synth.generalization.table",
     "GraphicalModel": "synth.models.model",
     "NoisyDistance": "synth.reports.private",
     "NoisyMarginal": "synth.models.measured",
@@ -35,6 +38,7 @@ _HOMES = {
     "flow_epsilon": "synth.flows.priors",
     "flow_errors": "synth.flows.result",
     "flow_prior": "synth.flows.priors",
+    "generalized_table": "synth.generalization.release",
     "synthetic_flows": "synth.flows.release",
     "private_report": "synth.reports.private",
     "report": "synth.reports.exact.owner",
@@ -44,6 +48,7 @@ _HOMES = {
 __all__ = [
     "FitReport",
     "Flows",
+    "GeneralizedTable",
     "GraphicalModel",
     "NoisyDistance",
     "NoisyMarginal",
@@ -56,6 +61,7 @@ __all__ = [
     "flow_epsilon",
     "flow_errors",
     "flow_prior",
+    "generalized_table",
     "private_report",
     "report",
     "synthesize",

@@ -110,6 +110,19 @@ def test_marginals_that_are_counted_together_are_as_those_that_are_counted_alone
     assert list(Marginals(query, run).each([])) == []
 
 
+def test_different_rows_are_the_marginal_without_what_no_row_has():
+    data = pa.table({name: [row[place] for row in RECORDS] for place, name in enumerate(VISITS)}, schema=SCHEMA)
+    with sf.open(data, name="visits", columns=VISITS, budget=sf.PureDP(1)) as visits:
+        query = marginal_query(parse_view("SELECT age, ill FROM visits", visits._tables))
+        read = Marginals(query, partial(visits.desk.engine.run, salt="00" * 16))
+        codes, amounts = read.different_rows(("ill", "age")).open_for_noise()
+        counts = np.zeros(query.size(("ill", "age")), dtype=np.int64)
+        counts[codes[:, 0] * query.size(["age"]) + codes[:, 1]] = amounts
+        assert counts.tolist() == read.counts(("ill", "age")).open_for_noise().tolist()
+        assert (amounts > 0).all()
+        assert len({tuple(row) for row in codes.tolist()}) == len(codes)
+
+
 def test_an_empty_table_has_counts_of_zero():
     _, found = marginals_of([], unit=sf.EACH_ROW)
     assert {tuple(counts.shape) for counts in found.values()} == {(4,), (3,), (12,)}

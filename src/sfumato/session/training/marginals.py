@@ -151,16 +151,30 @@ class Marginals:
                 order = np.argsort(np.argsort(places))
                 yield group, Secret(np.ascontiguousarray(summed.transpose(order)).reshape(-1))
 
-    def _counted(self, names: Sequence[str]) -> Counts:
+    def different_rows(self, names: Sequence[str]) -> Secret[tuple[Counts, Counts]]:
+        """The different rows of some columns, and how many are like each, for a fit alone.
+
+        It is the same marginal without the combinations that no row has, for columns that have too many of them.
+
+        Args:
+            names: Some of the columns.
+
+        Returns:
+            The numbers of values, one row a combination, one column a column; and how many rows have each.
+        """
         own = {one.name: one for one in self._query.attributes}
         found = self._run(self._query.marginal(names)).open_for_noise()
-        places, is_known = np.zeros(len(found.amounts[0]), dtype=np.int64), np.ones(len(found.amounts[0]), dtype=bool)
-        for name, keys in zip(names, found.keys, strict=True):
-            codes = own[name].codes(keys)
-            is_known &= codes >= 0
-            places = places * own[name].size + codes
+        codes = np.stack([own[name].codes(keys) for name, keys in zip(names, found.keys, strict=True)], axis=1)
+        is_known = (codes >= 0).all(axis=1)
+        return Secret((codes[is_known], np.array(found.amounts[0], dtype=np.int64)[is_known]))
+
+    def _counted(self, names: Sequence[str]) -> Counts:
+        codes, amounts = self.different_rows(names).open_for_noise()
+        places = np.zeros(len(codes), dtype=np.int64)
+        for place, name in enumerate(names):
+            places = places * self._query.size([name]) + codes[:, place]
         counts = np.zeros(self._query.size(names), dtype=np.int64)
-        np.add.at(counts, places[is_known], np.array(found.amounts[0], dtype=np.int64)[is_known])
+        np.add.at(counts, places, amounts)
         return counts
 
 
