@@ -54,6 +54,9 @@ def main():
     start = process_time()
     dirichlet_multinomial(exact[0], prior=Fraction(1, 2), draws=100_000)
     print(f"100,000 draws of one destination: {process_time() - start:.3f} CPU-s")
+    start = process_time()
+    priors = [flow_prior(epsilon=1, delta="1e-6", draws=1_000, origins=origins) for origins in range(1, 1_001)]
+    print(f"priors of 1,000 numbers of origins: {float(priors[-1]):.4g}, {process_time() - start:.2f} CPU-s")
     for draws in (1_000, 10_000):
         start = process_time()
         found = flow_prior(epsilon=1, delta="1e-6", draws=draws, origins=1_000)

@@ -49,7 +49,6 @@ FOR_ONE_SIBLING = {
     "query/statistics/deviations.py": "one statistic a file; the registry lists it",
     "query/statistics/vectors.py": "one statistic a file; the registry lists it",
     "streams/counting/records.py": "what is written of a counter, which later versions have to read",
-    "synth/flows/tails.py": "sums of one distribution, which know nothing of prices",
     "synth/flows/urn.py": "a sampler, which knows nothing of flows",
     "session/wire/declared.py": "types of fields, which know nothing of texts",
 }

@@ -30,8 +30,33 @@ MUTANTS = (
     ),
     Mutant(
         name="a delta is not divided over cells",
-        edits=((f"{_ROOM}/priors.py", "delta / origins, draws=draws", "delta, draws=draws"),),
+        edits=((f"{_ROOM}/priors.py", "delta / most, draws=draws", "delta, draws=draws"),),
         tests=(f"{_TESTS}/test_priors.py::test_what_is_charged_divides_delta_over_all_cells",),
+    ),
+    Mutant(
+        name="a delta is divided over the fewest of several numbers of origins",
+        edits=((f"{_ROOM}/priors.py", "delta / most, draws=draws", "delta / fewest, draws=draws"),),
+        tests=(f"{_TESTS}/test_priors.py::test_one_prior_is_for_all_numbers_of_origins_with_the_same_first_digits",),
+    ),
+    Mutant(
+        name="the most of several numbers of origins hide a worker",
+        edits=((f"{_ROOM}/priors.py", "draws=draws, origins=fewest, least", "draws=draws, origins=most, least"),),
+        tests=(f"{_TESTS}/test_priors.py::test_one_prior_is_for_all_numbers_of_origins_with_the_same_first_digits",),
+    ),
+    Mutant(
+        name="tails in doubles are not rounded outward",
+        edits=((f"{_ROOM}/tails.py", "(found * (1 - _SLACK), found * (1 + _SLACK))", "(found, found)"),),
+        tests=(f"{_TESTS}/test_tails.py::test_bounds_in_doubles_enclose_those_of_sixty_digits_and_are_near_them",),
+    ),
+    Mutant(
+        name="a tail in doubles that is too small to compute is nothing",
+        edits=((f"{_ROOM}/tails.py", "else (0.0, _LEAST * (1 + _SLACK))", "else (0.0, 0.0)"),),
+        tests=(f"{_TESTS}/test_tails.py::test_bounds_in_doubles_enclose_those_of_sixty_digits_and_are_near_them",),
+    ),
+    Mutant(
+        name="doubles decide where they do not reach",
+        edits=((f"{_ROOM}/tails.py", "surely <= allowed and tail_bound", "surely <= allowed or tail_bound"),),
+        tests=(f"{_TESTS}/test_tails.py::test_where_doubles_do_not_reach_they_say_so_and_sixty_digits_decide",),
     ),
     Mutant(
         name="a second destination is free",

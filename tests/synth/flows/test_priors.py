@@ -115,8 +115,11 @@ def test_with_a_delta_no_two_neighbors_differ_by_more(epsilon, delta, relation):
 
 @pytest.mark.parametrize(
     ("total", "epsilon", "pure", "golden"),
-    [(1000, E86, ".18414", ".00295"), (10, E86, ".00184", ".00166"), (10, E1, "5.82", "2.33")],
-)
+    [
+        (1000, E86, ".18414", ".00295"), (1000, E1, "581.98", "13.97"), (10, E86, ".00184", ".00166"),
+        (10, E1, "5.82", "2.33"),
+    ],
+)  # fmt: skip
 def test_the_table_of_priors_of_one_cell(total, epsilon, pure, golden):
     growth = growth_down(epsilon)
     assert round(float(total / growth), len(pure.split(".")[1])) == float(pure)
@@ -125,10 +128,23 @@ def test_the_table_of_priors_of_one_cell(total, epsilon, pure, golden):
 
 
 def test_what_is_charged_divides_delta_over_all_cells():
-    own = flow_prior(epsilon=1, draws=40, origins=100, delta="1e-5")  # 40 has few binary digits
+    own = flow_prior(epsilon=1, draws=40, origins=30, delta="1e-5")  # both have few binary digits
     growth = growth_down(E1)
-    assert own == cell_prior(growth, LIMIT / 100, draws=40, origins=100, least=Fraction(40) / (growth * 100))
-    assert own > cell_prior(growth, LIMIT, draws=40, origins=100)
+    assert own == cell_prior(growth, LIMIT / 30, draws=40, origins=30, least=Fraction(40) / (growth * 30))
+    assert own > cell_prior(growth, LIMIT, draws=40, origins=30)
+
+
+def test_one_prior_is_for_all_numbers_of_origins_with_the_same_first_digits():
+    """From 64 to 67: the tail of fewer origins, and δ divided over the most of them."""
+    growth, draws = growth_down(E1), 40
+    found = {flow_prior(epsilon=1, draws=draws, origins=n, delta="1e-5") for n in range(64, 68)}
+    assert len(found) == 1
+    of = {
+        (most, origins): cell_prior(growth, LIMIT / most, draws=draws, origins=origins)
+        for most in (64, 67) for origins in (64, 67)
+    }  # fmt: skip
+    assert found == {of[67, 64]}
+    assert of[67, 64] > max(of[64, 64], of[67, 67])
 
 
 def test_who_enters_is_priced_where_there_is_a_delta():

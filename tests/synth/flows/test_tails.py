@@ -2,13 +2,13 @@
 
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
-from math import floor
+from math import floor, inf, isfinite
 
 import pytest
 from mpmath import beta, binomial, mp, mpf
 from tests.synth.flows.test_urn import mass
 
-from sfumato.synth.flows.tails import tail_bound, tails_are_below
+from sfumato.synth.flows.tails import tail_bound, tail_near, tails_are_below
 
 
 def by_mpmath(draws, least, inside, outside):
@@ -45,6 +45,35 @@ def test_bounds_enclose_the_exact_tail(inside, outside):
             for way in (ROUND_FLOOR, ROUND_CEILING)
         )
         assert lower <= exact <= upper
+
+
+@pytest.mark.parametrize("draws", [1, 8, 61, 700])
+@pytest.mark.parametrize("inside", [Fraction(1), Fraction("1.00295"), Fraction(700, 3)])
+@pytest.mark.parametrize("outside", [Fraction(1, 9), Fraction(7, 2), Fraction(2_000)])
+def test_bounds_in_doubles_enclose_those_of_sixty_digits_and_are_near_them(draws, inside, outside):
+    for least in sorted({0, 1, draws // 40, draws // 3, draws - 1, draws}):
+        lower, upper = (
+            tail_bound(draws, least, inside=inside, outside=outside, rounding=way)
+            for way in (ROUND_FLOOR, ROUND_CEILING)
+        )
+        below, above = tail_near(draws, least, inside=inside, outside=outside)
+        assert below <= lower <= upper <= above
+        if lower > 2.0**-900 and isfinite(above):
+            assert above <= below * (1 + 2.0**-30)
+        assert above <= 2.0**-899 or isfinite(above) or below > 0.1
+
+
+def test_where_doubles_do_not_reach_they_say_so_and_sixty_digits_decide():
+    assert tail_near(40_000, 1, inside=Fraction(2), outside=Fraction(1)) == (0, inf)
+    assert tail_near(9, 1, inside=Fraction(2), outside=Fraction(1, 2**40)) == (0, inf)
+    assert tail_near(9, 1, inside=Fraction(2), outside=Fraction(0)) == (1, 1)
+    assert tail_near(9_000, 10, inside=Fraction(9_000), outside=Fraction(9))[0] > 0.1  # a sum beyond the doubles
+    cell = {"prior": Fraction(2), "others": Fraction(1, 2**40), "growth": Fraction(2), "draws": 9}
+    assert not tails_are_below(Fraction(1, 2), **cell)
+    exact = tail_bound(9, 5, inside=Fraction(3), outside=Fraction(4))
+    cell = {"prior": Fraction(2), "others": Fraction(4), "growth": Fraction(2), "draws": 9}
+    assert tails_are_below(Fraction(exact), **cell)
+    assert not tails_are_below(Fraction(exact) * (1 - Fraction(1, 10**40)), **cell)
 
 
 def test_a_cell_alone_has_all_draws():

@@ -39,7 +39,7 @@ def test_draws_have_the_law_of_the_definition(counts, prior):
     """Type-I error 1e-6 each; another prior is refused."""
     found, draws = outputs(len(counts), 4), 4
     laws = [cdf_of(np.array([float(mass([one + more for one in counts], out)) for out in found], dtype=float))
-            for more in (prior, prior + 1)]  # fmt: skip
+            for more in (prior, prior + 3)]  # fmt: skip
     places = {out: place for place, out in enumerate(found)}
     drawn = [
         places[tuple(dirichlet_multinomial(np.array(counts), prior=prior, draws=draws).tolist())]

@@ -30,6 +30,7 @@ _BITS: Final = 16  # of a prior: at most a relative 2^-15 above the smallest
 _LARGEST_EPSILON: Final = 40  # any larger ε is priced as this one
 _PRECISION: Final = 192
 _COARSE: Final = 4  # with a δ, draws are rounded up to so many binary digits, so that few priors are solved for
+_COARSE_ORIGINS: Final = 5  # and one is for all numbers of origins with the same first digits
 
 
 def flow_epsilon(prior: Sequence[Number] | Number, *, draws: int) -> Fraction:
@@ -92,7 +93,7 @@ def flow_prior(
 
     Returns:
         A number of 16 binary digits, at least 2^−20. It is at most a relative 2^−15 above the smallest; with a δ,
-        draws are rounded up to 4 binary digits first.
+        draws are rounded up to 4 binary digits first, and it holds for all origins with the same first 5 digits.
 
     Raises:
         ParameterError: A number is out of range.
@@ -120,8 +121,9 @@ def flow_prior(
         growth = growth_down(asked)
         return max(SMALLEST, dyadic_up(draws / (_shared(growth, origins) if is_replaced else growth), _BITS))
     growth = growth_down(asked / 2 if is_replaced else asked)
-    unit = 1 << max(0, draws.bit_length() - _COARSE)
-    return _with_delta(growth, chance, -(-draws // unit) * unit, origins)
+    unit, step = 1 << max(0, draws.bit_length() - _COARSE), 1 << max(0, origins.bit_length() - _COARSE_ORIGINS)
+    fewest = origins // step * step
+    return _with_delta(growth, chance, -(-draws // unit) * unit, (fewest, fewest + step - 1))
 
 
 def cell_prior(
@@ -163,10 +165,14 @@ def growth_down(epsilon: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=4096)
-def _with_delta(growth: Fraction, delta: Fraction, draws: int, origins: int) -> Fraction:
-    """The prior with which no cell is drawn too often, and a worker who enters makes no flows too unlikely."""
-    entering = dyadic_up(draws / (growth * origins), _BITS)
-    return cell_prior(growth, delta / origins, draws=draws, origins=origins, least=max(SMALLEST, entering))
+def _with_delta(growth: Fraction, delta: Fraction, draws: int, origins: tuple[int, int]) -> Fraction:
+    """The prior with which no cell is drawn too often, and a worker who enters makes no flows too unlikely.
+
+    It holds for every number of origins from the first to the second.
+    """
+    fewest, most = origins
+    entering = dyadic_up(draws / (growth * fewest), _BITS)
+    return cell_prior(growth, delta / most, draws=draws, origins=fewest, least=max(SMALLEST, entering))
 
 
 def _shared(growth: Fraction, origins: int) -> Fraction:
