@@ -19,6 +19,12 @@ def walk(grid, most_cells):
         yield from walk(grid.specialized(candidate), most_cells)
 
 
+def first_codes(grid):
+    """A row of each cell."""
+    groups = grid.groups_of(np.arange(grid.cells))
+    return np.array([[own[at].codes[0] for own, at in zip(grid.groups, row, strict=True)] for row in groups])
+
+
 def test_each_row_is_in_the_cell_of_its_groups():
     for grid in walk(START, 100):
         cells = grid.cells_of(EVERY)
@@ -27,6 +33,7 @@ def test_each_row_is_in_the_cell_of_its_groups():
             assert pet in grid.groups[0][first].codes
             assert age in grid.groups[1][second].codes
         assert grid.cells == np.prod(grid.lengths)
+        assert grid.cells_of(first_codes(grid)).tolist() == list(range(grid.cells))
         for groups, attribute in zip(grid.groups, (PET, AGE), strict=True):
             assert sorted(code for group in groups for code in group.codes) == list(range(attribute.size))
 

@@ -8,7 +8,7 @@ from tests.synth.generalization.small import AGE, HIERARCHIES, PET, rows_of
 from tests.synth.generalization.test_grid import START
 
 from sfumato.synth.generalization.grid import CellGrid
-from sfumato.synth.generalization.scores import right_rows
+from sfumato.synth.generalization.scores import ClassRows, right_rows
 
 KINDS = list(product(range(PET.size), range(AGE.size), range(2)))
 FEW = [(2, 0, 0), (2, 0, 1), (0, 2, 1), (1, 1, 0)]
@@ -67,3 +67,12 @@ def test_values_of_other_attributes_keep_cells_apart():
     given = {(2, 0, 0): 3, (2, 1, 1): 2, (1, 0, 1): 1, (3, 2, 0): 7}
     candidates = both.candidates(most_cells=100)
     assert right_rows(rows_of(given), both, candidates) == by_definition(given, both, candidates)
+
+
+def test_there_may_be_more_attributes_than_arrays_have_axes():
+    many = CellGrid((HIERARCHIES[:1],) * 80)
+    codes = np.tile([[2], [1]], (1, 80))
+    rows = ClassRows(codes=codes, labels=np.array([0, 1]), amounts=np.array([5, 4]), classes=2)
+    assert right_rows(rows, many, many.candidates(most_cells=100)) == [9] * 80
+    last = many.specialized(many.candidates(most_cells=100)[79])
+    assert last.groups_of(np.arange(2))[:, 78:].tolist() == [[0, 0], [0, 1]]

@@ -111,3 +111,11 @@ class CellGrid:
         for place, groups in enumerate(self.groups):
             cells = cells * len(groups) + self.numbers(place, codes[:, place])
         return cells
+
+    def groups_of(self, cells: Whole) -> Whole:
+        """The places of the groups that cells are of, one row a cell, one column an attribute."""
+        found = np.empty((len(cells), len(self.groups)), dtype=np.int64)
+        left = cells
+        for place in reversed(range(len(self.groups))):
+            left, found[:, place] = np.divmod(left, len(self.groups[place]))
+        return found

@@ -60,7 +60,7 @@ class GeneralizationPlan:
     noise: Laplace = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        moved = self.query.sensitivity((*self.columns, self.target), self.relation).l1
+        moved = max(1, self.query.sensitivity((*self.columns, self.target), self.relation).l1)
         rows, for_counts = self.query.rows_per_unit, self.charge.epsilon * (1 - FOR_CHOICES)
         if moved > LARGEST_SCALE * for_counts:
             raise ParameterError("epsilon", str(self.charge.epsilon), "must be larger: no such noise is drawn")

@@ -71,14 +71,15 @@ def right_rows(rows: ClassRows, grid: CellGrid, candidates: tuple[Specialization
         [MCFY11], where rows of the specialized group alone count.
     """
     cells = grid.cells_of(rows.codes)
-    at_most = rows.counted(cells, size=grid.cells).max(axis=1).reshape(grid.lengths)
+    at_most = rows.counted(cells, size=grid.cells).max(axis=1)
     everywhere = int(at_most.sum())
     known: dict[tuple[int, int], tuple[Whole, int]] = {}
     found = []
     for candidate in candidates:
         place = candidate.attribute, candidate.group
         if place not in known:
-            before = int(np.take(at_most, candidate.group, axis=candidate.attribute).sum())
+            own, below = grid.lengths[candidate.attribute], prod(grid.lengths[candidate.attribute + 1 :])
+            before = int(at_most.reshape(-1, own, below)[:, candidate.group].sum())
             known[place] = _running(rows, grid, cells, *place), everywhere - before
         running, elsewhere = known[place]
         ends = np.cumsum([len(part.codes) for part in candidate.parts])

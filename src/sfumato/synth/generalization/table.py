@@ -95,7 +95,7 @@ class GeneralizedTable:
         import pyarrow as pa  # noqa: PLC0415 # loaded when a table is made
 
         places = np.repeat(np.arange(self.grid.cells), len(self.classes))
-        columns: dict[str, Any] = self._labels(self._groups_of(places))
+        columns: dict[str, Any] = self._labels(self.grid.groups_of(places))
         columns[self.target] = list(self.classes) * self.grid.cells
         columns[self.count_name] = self.counts.reshape(-1)
         return pa.table(columns)
@@ -133,7 +133,7 @@ class GeneralizedTable:
         drawn = rounded(shares, np.array([size]), uniform(source, "cells", 1))[0]
         places = np.repeat(np.arange(drawn.size), drawn)
         places = places[np.argsort(uniform(source, "order", size), kind="stable")]
-        columns: dict[str, Any] = self._labels(self._groups_of(places // len(self.classes)))
+        columns: dict[str, Any] = self._labels(self.grid.groups_of(places // len(self.classes)))
         columns[self.target] = [self.classes[place] for place in (places % len(self.classes)).tolist()]
         return pa.table(columns)
 
@@ -163,10 +163,6 @@ class GeneralizedTable:
         if len({len(one) for one in found}) > 1:
             raise ParameterError("rows", "columns", "must all have the same length")
         return pa.table(self._labels(np.stack(found, axis=1)))
-
-    def _groups_of(self, cells: Whole) -> Whole:
-        """The group of each attribute in some cells, one row a cell."""
-        return np.stack(np.unravel_index(cells, self.grid.lengths), axis=1)
 
     def _labels(self, numbers: Whole) -> dict[str, Any]:
         return {
