@@ -35,7 +35,7 @@ MUTANTS = (
     Mutant(
         name="intervals leave out that the number of rows is noisy",
         edits=((_PRIVATE, "(Fraction(off, 2) + ", "(0 * Fraction(off, 2) + "),),
-        tests=(f"{_TESTS}/test_private.py::test_intervals_have_the_distance_with_their_confidence",),
+        tests=(f"{_TESTS}/test_private.py::test_intervals_have_the_distance_while_noise_is_within_its_accuracy",),
     ),
     Mutant(
         name="a report of other rows is taken for the stored one",

@@ -46,7 +46,7 @@ def test_scores_are_bars_beside_each_other_with_marks():
     )  # fmt: skip
     (axes,) = figure.axes
     assert [bar.get_height() for bar in axes.patches][::2] == [0.5, 0.25]
-    assert [text.get_text() for text in axes.texts] == [".500", ".250", ".125"]
+    assert [text.get_text() for text in axes.texts] == [".750", ".500", ".500", ".500"]
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["largest", "real", "synthetic"]
     with pytest.raises(ParameterError):
         scores_beside(["one"], {"real": [0.5, 0.5]}, title="Scores", y_label="AUC")

@@ -40,7 +40,7 @@ _LONGEST: Final = 12
 _SHADES: Final = 12
 _MOST_WRITTEN: Final = 16  # columns of a matrix whose cells have their numbers
 _SOURCES: Final = (INK, BLUE, ORANGE)
-_FILLS: Final = (BLUE, LIGHT, GREY, ORANGE, INK)
+_FILLS: Final = {"synthetic": BLUE, "bootstrap": LIGHT, "independent": GREY, "real": INK}
 
 
 def shares_by_column(
@@ -187,12 +187,19 @@ def scores_beside(
     state(axes, title)
     sources = by_name(scores_by_source, "scores_by_source", of="scores")
     width, places = 0.8 / len(sources), np.arange(len(names))
-    for place, ((source, scores), color) in enumerate(zip(sources.items(), cycle(_FILLS), strict=False)):
+    for place, (source, scores) in enumerate(sources.items()):
         (heights,) = numbers(scores=scores)
         same_length(groups=names, scores=heights)
         at = places + (place - (len(sources) - 1) / 2) * width
         axes.bar(
-            at, heights - least, 0.92 * width, bottom=least, color=color, edgecolor=GREY, linewidth=0.6, label=source
+            at,
+            heights - least,
+            0.92 * width,
+            bottom=least,
+            color=_FILLS.get(source, ORANGE),
+            edgecolor=GREY,
+            linewidth=0.6,
+            label=source,
         )
         tops = heights
         if marks_by_source is not None:
@@ -200,10 +207,10 @@ def scores_beside(
             axes.vlines(at, heights, tops, color=GREY, linewidth=1)
             label = marked if place == len(sources) - 1 else None
             axes.plot(at, tops, linestyle="", marker="_", markersize=11, color=INK, label=label)
-        for x, height, top in zip(at, heights, tops, strict=True):
+        for x, height in zip(at, tops, strict=True):
             if np.isfinite(height):
                 axes.annotate(
-                    f"{height:.3f}".removeprefix("0"), (x, max(height, top)), (0, 3), textcoords="offset points",
+                    f"{height:.3f}".removeprefix("0"), (x, height), (0, 3), textcoords="offset points",
                     ha="center", fontsize=7, color=INK,
                 )  # fmt: skip
     axes.set_xticks(places, names, parse_math=False)

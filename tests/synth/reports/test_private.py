@@ -46,6 +46,9 @@ class Table:
             self.found[names] = counted(self.rows, self.sizes, names)
         return Secret(self.found[names])
 
+    def each(self, groups):
+        return ((names, self.counts(names)) for names in groups)
+
 
 def fit_of(*, relation=ADD_OR_REMOVE_ONE, made=MADE, total=None, epsilon=1, names="age, ill, sex"):
     query = marginal_query(parse_view(f"SELECT {names} FROM people", session_of()._tables))
@@ -121,7 +124,7 @@ def test_a_report_is_charged_once_stored_and_covers_the_truth():
     assert (str(session.spent), found.charge) == ("ε 4", sf.PureDP(4))
     again = private_report(session.marginals(QUERY), table_of(MADE), epsilon=4)
     assert (again.reused, again.distances, str(session.spent)) == (True, found.distances, "ε 4")
-    assert not private_report(marginals, table_of(MADE[1:]), epsilon=1).reused
+    assert not private_report(marginals, table_of([*MADE[1:], MADE[1]]), epsilon=4).reused
     assert found.receipt.question == f"private report on synthetic data of: {QUERY}"
     real = coded(table_of(ROWS), marginals.attributes, "real")
     made = coded(table_of(MADE), marginals.attributes, "made")
@@ -137,6 +140,24 @@ def test_a_report_is_charged_once_stored_and_covers_the_truth():
         found.mean(3)
     with pytest.raises(BudgetExceededError):
         private_report(marginals, table_of(MADE), epsilon=9)
+
+
+@pytest.mark.parametrize("total", [None, 200])
+def test_intervals_have_the_distance_while_noise_is_within_its_accuracy(total):
+    """Equal tables are 0 apart, and the worst noise moves an interval right up to that."""
+    fit = fit_of(made=MADE[:1], total=total, epsilon=3)
+    miss = Fraction(1, 20) if total else Fraction(1, 40)
+    widths = [noise.accuracy(1 - miss) for noise in fit.noises]
+    off = 0 if total else widths.pop(0)
+    lows = []
+    for rows in (200 - off, 200 + off):
+        exacts = exact(fit, MADE[:1] * 200, total=rows)
+        for sign in (-1, 1):
+            numbers = [one + sign * width for one, width in zip(exacts, widths, strict=True)]
+            found = fit.distances({"total": rows, "distances": numbers})
+            assert all(one.low == 0 for one in found)
+            lows += [one.value - one.high for one in found]
+    assert min(lows) < 0
 
 
 @pytest.mark.statistical

@@ -3,7 +3,7 @@
 Proof: proofs/synth/reports/private.md.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
@@ -150,10 +150,10 @@ class DistanceFit:
         if total is None:
             exact = int(marginals.counts(self.names[:1]).open_for_noise().sum())
             total = min(max(1, next(noises).release(Secret(exact))), _LARGEST)
-        far = {
-            size: [self.apart(marginals.counts(own).open_for_noise(), own, total) for own in groups]
-            for size, groups in self._groups()
-        }
+        far: dict[int, list[int]] = {size: [] for size, _ in self.measures}
+        groups = [own for size in far for own in combinations(self.names, size)]
+        for columns, counts in marginals.each(groups):
+            far[len(columns)].append(self.apart(counts.open_for_noise(), columns, total))
         exacts = [max(far[size]) if is_largest else sum(far[size]) for size, is_largest in self.measures]
         found: list[Json] = [noise.release(Secret(exact)) for noise, exact in zip(noises, exacts, strict=True)]
         return {"total": total, "distances": found}
@@ -177,10 +177,6 @@ class DistanceFit:
             low, middle, high = (float(min(max(one, 0), 1)) for one in (value - wide, value, value + wide))
             found.append(NoisyDistance(columns=size, is_largest=is_largest, value=middle, low=low, high=high))
         return tuple(found)
-
-    def _groups(self) -> Iterator[tuple[int, list[Columns]]]:
-        for size in sorted({size for size, _ in self.measures}):
-            yield size, list(combinations(self.names, size))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,7 @@ def test_a_page_has_a_picture_for_each_part():
     for words in ("EXACT", "without noise", "1,234", "900,000", "age and sex", "0.3000", "none", "0.8000"):
         assert words in text
     assert text.count("<svg") == 4
+    assert "<image" not in text  # which the policy of the page would not show
 
 
 def test_pairs_and_models_are_left_out_where_there_are_none():

@@ -67,7 +67,10 @@ def _summary(
             for measure, found in summary.items()
         ),
         pictures=(
-            Picture(figure=figure, caption="Bars: the mean distance of all groups of columns. Marks: the largest one."),
+            Picture(
+                figure=figure,
+                caption="Bars: the mean of all groups of columns. Marks, with numbers: the largest distance.",
+            ),
         ),
     )
 
@@ -82,7 +85,7 @@ def _columns(
         words += f" The first {_MOST_COLUMNS} of {len(values)} columns are drawn."
     return TableSection(
         heading="Columns", words=words,
-        pictures=(Picture(figure=figure, caption="Lines of the bootstrap lie mostly under those of real rows."),),
+        pictures=(Picture(figure=figure, caption="The bootstrap shows how far a sample of the same rows is off."),),
     )  # fmt: skip
 
 
