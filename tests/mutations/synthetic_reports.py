@@ -60,7 +60,7 @@ MUTANTS = (
     Mutant(
         name="an exact page says nothing of it",
         edits=((f"{_ROOM}/page.html", "<strong>{{ page.label }}</strong>", ""),),
-        tests=(f"{_TESTS}/exact/test_owner.py::test_it_says_loudly_that_it_is_exact",),
+        tests=(f"{_TESTS}/test_page.py",),
     ),
     Mutant(
         name="a missing value counts as the first one",

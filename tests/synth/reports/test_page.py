@@ -30,16 +30,17 @@ def test_a_page_has_all_that_it_was_given_and_escapes_it():
     assert "default-src 'none'" in text
 
 
-def test_every_page_says_that_distances_to_records_guarantee_nothing():
+def test_every_page_has_its_label_and_says_that_distances_to_records_guarantee_nothing():
     assert "closest real row" in CAVEAT
-    for is_secret in (True, False):
-        assert "no guarantee of privacy" in page(is_secret=is_secret).html()
-    assert 'class="label secret"' in page(is_secret=True).html()
-    assert 'class="label"' in page().html()
+    for is_secret, label in ((True, "label secret"), (False, "label")):
+        text = page(is_secret=is_secret, sections=()).html()
+        assert "no guarantee of privacy" in text
+        assert f'<section class="{label}" aria-label="who may see it">\n<strong>Private</strong>' in text
 
 
 def test_a_page_is_written_where_it_is_wanted(tmp_path):
-    path = page().save(tmp_path / "new" / "report.html")
-    assert path.read_text(encoding="utf-8") == page().html()
+    written = page(sections=())
+    path = written.save(tmp_path / "new" / "report.html")
+    assert path.read_text(encoding="utf-8") == written.html()
     with pytest.raises(ParameterError, match=r"\.html"):
-        page().save(tmp_path / "report.pdf")
+        written.save(tmp_path / "report.pdf")

@@ -41,7 +41,7 @@ def counts_of(people, query, names, bins):
 @pytest.mark.parametrize("engine", ["duckdb", "reference"])
 def test_rows_are_counted_as_a_session_counts_them(engine):
     people = session(engine=engine)
-    for names in [[name] for name in COLUMNS if name != "pay"] + [["sex", "age"], ["born", "ill", "seen"]]:
+    for names in (["sex", "age"], ["born", "ill"], ["seen"]):
         wanted, attributes = counts_of(people, "SELECT * FROM people", names, BINS)
         sizes = {one.name: one.size for one in attributes}
         assert counted(coded(TABLE, attributes, "rows"), sizes, names).tolist() == wanted.tolist(), names

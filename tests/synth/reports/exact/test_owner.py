@@ -9,6 +9,7 @@ from sfumato.errors import ParameterError
 from sfumato.synth.reports.exact import owner
 from sfumato.synth.reports.exact.owner import EXACT, report
 from sfumato.synth.reports.exact.prediction import Prediction
+from sfumato.synth.reports.page import ReportPage
 
 COLUMNS = {
     "age": sf.integer(0, 100), "sex": sf.text(values=["Female", "Male"]), "hours_per_week": sf.integer(1, 99),
@@ -17,6 +18,7 @@ COLUMNS = {
 QUERY = f"SELECT {', '.join(COLUMNS)} FROM people"
 BINS = {"age": 10, "hours_per_week": 5}
 TABLE = sf.datasets.people(2_000)
+PAGE = ReportPage(title="Rows", label="A label", words="For nobody.", is_secret=True)
 SOURCES = {"synthetic", "bootstrap", "independent"}
 
 
@@ -67,14 +69,18 @@ def test_synthetic_rows_lie_between_the_floor_and_another_table(made):
     assert again.summary() == summary != other.summary()
 
 
-def test_it_says_loudly_that_it_is_exact(made, tmp_path, seen):
+def test_it_says_loudly_that_it_is_exact(made, tmp_path, seen, monkeypatch):
     found = report(TABLE, made, target="income")
     assert repr(found).startswith(EXACT)
     assert "never publish" in EXACT.lower()
     assert "trained on synthetic: accuracy 0.5000" in repr(found)
     assert seen["target"] == "income"
     alone = report(TABLE.select(["sex"]), made, attributes=made.attributes[1:2])
-    assert EXACT in alone.save(tmp_path / "alone.html").read_text()
+    drawn = {}
+    monkeypatch.setattr(owner, "owner_page", lambda **given: drawn.update(given) or PAGE)
+    assert alone.save(tmp_path / "alone.html").exists()
+    assert drawn["label"] == EXACT
+    assert drawn["summary"] == alone.summary()
     assert set(alone.summary()) == {"TVD of 1 column, mean", "TVD of 1 column, largest"}
 
 

@@ -26,7 +26,7 @@ def rows_of(seed, n, *, flipped=0.0):
 
 
 def test_models_learn_what_their_rows_say_and_are_tested_on_others():
-    test = rows_of(9, 500)
+    test = rows_of(9, 300)
     shuffled = rows_of(1, 400)
     shuffled["ill"] = np.random.default_rng(5).permutation(shuffled["ill"])
     found = predictions({"real": rows_of(1, 400), "synthetic": shuffled}, test, ATTRIBUTES, target="ill")
