@@ -18,7 +18,7 @@ def people(n=5_000, **changed):
     return sf.open(sf.datasets.people(n), **(given | changed))
 
 
-@pytest.mark.parametrize("method", ["mst", "independent"])
+@pytest.mark.parametrize("method", ["mst", "mwem", "privbayes", "independent"])
 def test_rows_look_like_the_table(method):
     """Shares of a noisy count of 5,000 rows at ε = 5 err by less than 0.05, with a chance above 1 − 1e-9."""
     session = people()
@@ -33,7 +33,39 @@ def test_rows_look_like_the_table(method):
     both = [((frame["sex"] == "Male") & (frame["income"] == ">50K")).mean() for frame in (rows, real)]
     assert abs(both[0] - both[1]) < 0.15
     assert made.measured[:4] == (("age",), ("sex",), ("hours_per_week",), ("income",))
-    assert len(made.measured) == (7 if method == "mst" else 4)
+    assert len(made.measured) == {"mst": 7, "mwem": 12, "privbayes": 7, "independent": 4}[method]
+    assert (made.method, made.reason) == (method, "it was asked for")
+
+
+@pytest.mark.parametrize("method", ["aim", "mst", "mwem", "privbayes", "independent"])
+def test_what_is_impossible_is_in_no_row(method):
+    """Half of those below 21 have more than 50,000 if nothing is stated: all values of both columns are alike."""
+    rows = [(age, income) for age in range(0, 100, 4) for income in ("<=50K", ">50K")] * 20
+    table = pa.table({name: [row[place] for row in rows] for place, name in enumerate(["age", "income"])})
+    session = sf.open(
+        table, name="people", columns={name: COLUMNS[name] for name in ("age", "income")},
+        budget=sf.ApproxDP(9, "1e-5"),
+    )  # fmt: skip
+    made = sf.synth.synthesize(
+        session, "SELECT age, income FROM people", epsilon=3, delta="1e-6", method=method,
+        bins={"age": [0, 21, 60, 100]},
+        impossible={("income", "age"): [(">50K", (0, 20)), (None, (0, 20))]},
+    )  # fmt: skip
+    frame = made.rows(3_000, seed=1).to_pandas()
+    assert (frame["age"] <= 20).sum() > 200
+    assert set(frame["income"][frame["age"] <= 20]) == {"<=50K"}
+
+
+def test_what_is_stated_is_a_part_of_the_question():
+    session = people(500)
+    pairs = {("age", "sex"): 1, ("age", "income"): "1/2"}
+    first = sf.synth.synthesize(session, QUERY, epsilon=1, delta="1e-6", workload=pairs, bins={"age": 5})
+    assert first.reason == "a workload is given"
+    assert {own for own in first.measured if len(own) > 1} <= set(pairs)
+    equal = {("sex", "age"): 2, ("age", "income"): 1}
+    assert sf.synth.synthesize(session, QUERY, epsilon=1, delta="1e-6", workload=equal, bins={"age": 5}).reused
+    other = {"workload": pairs, "impossible": {("sex",): [(None,)]}}
+    assert not sf.synth.synthesize(session, QUERY, epsilon=1, delta="1e-6", bins={"age": 5}, **other).reused
 
 
 def test_an_equal_synthesis_is_stored_and_rows_cost_nothing():
@@ -43,7 +75,8 @@ def test_an_equal_synthesis_is_stored_and_rows_cost_nothing():
     assert (first.reused, again.reused, str(session.spent)) == (False, True, "ε 1, δ 1e-06")
     assert first.rows(50, seed=3).equals(again.rows(50, seed=3))
     assert not sf.synth.synthesize(session, QUERY, epsilon=1, delta="1e-6", bins={"age": 5}).reused
-    assert first.receipt.question == f"synthetic data by mst of: {QUERY}"
+    assert first.receipt.question == f"synthetic data by aim of: {QUERY}"
+    assert (first.method, first.reason) == ("aim", "4 columns are few enough to look at all groups of three")
 
 
 def test_an_empty_table_is_answered():
@@ -66,8 +99,10 @@ def test_without_budget_nothing_is_charged():
         ({"method": "gan"}, ParameterError), ({"bins": {"ages": 3}}, ParameterError), ({"total": -1}, ParameterError),
         ({"query": "SELECT marital_status FROM people"}, UnboundedSensitivityError), ({"query": 7}, ParameterError),
         ({"session": "people"}, ParameterError), ({"epsilon": "1e-30"}, ParameterError),
+        ({"workload": [("age", "name")]}, ParameterError), ({"method": "mst", "workload": [("age",)]}, ParameterError),
+        ({"impossible": {("age",): [(200,)]}}, ParameterError), ({"impossible": 3}, ParameterError),
     ],
-    ids=range(10),
+    ids=range(14),
 )  # fmt: skip
 def test_what_cannot_be_made_is_said_before_anything_is_charged(changed, error):
     session = people(50)
@@ -78,7 +113,7 @@ def test_what_cannot_be_made_is_said_before_anything_is_charged(changed, error):
 
 
 def test_a_method_that_looks_at_all_groups_has_a_limit_of_columns(monkeypatch):
-    monkeypatch.setattr("sfumato.synth.synthesis.MOST_FOR_AIM", 3)
+    monkeypatch.setattr("sfumato.synth.methods.choosing.LIMITS", {"aim": 3})
     session = people(50)
     with pytest.raises(ParameterError, match="at most 3 columns"):
         sf.synth.synthesize(session, QUERY, epsilon=1, delta="1e-6", method="aim")

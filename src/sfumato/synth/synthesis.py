@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Final, cast
+from typing import Final, Literal, cast
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import of_kind, one_of
@@ -13,12 +13,12 @@ from sfumato.session.asking.question import Question
 from sfumato.session.asking.view import View
 from sfumato.session.training.attributes import Binning
 from sfumato.session.training.marginals import MOST_CELLS, MarginalQuery
+from sfumato.synth.methods.choosing import check_method, chosen_method
 from sfumato.synth.methods.plan import METHODS, Method, SynthesisModel, SynthesisPlan
+from sfumato.synth.methods.stated import Impossible, Stated, Workload
 from sfumato.synth.models.rows import MOST_ROWS
+from sfumato.synth.models.shape import TableShape
 from sfumato.synth.synthetic import Synthetic
-
-MOST_FOR_AIM: Final = 30
-"""So many columns have 4,525 groups of up to three, of which each is looked at in each round."""
 
 MOST_ATTRIBUTES: Final = 100
 """So many columns have 4,950 pairs, of which each is counted."""
@@ -30,8 +30,10 @@ def synthesize(
     *,
     epsilon: Number,
     delta: Number,
-    method: Method = "mst",
+    method: Method | Literal["auto"] = "auto",
     bins: Mapping[str, Binning] | None = None,
+    workload: Workload | None = None,
+    impossible: Impossible | None = None,
     total: int | None = None,
     idempotency_key: str | None = None,
 ) -> Synthetic:
@@ -40,6 +42,8 @@ def synthesize(
     1. Every column is measured, as counts of its values with noise.
     2. ``"mst"`` chooses privately the pairs of columns that depend on each other most, as a tree, and measures them.
        ``"aim"`` measures one group of up to three columns after the other, each where the model is worst by then.
+       ``"mwem"`` does so with pairs, in rounds that cost the same. ``"privbayes"`` chooses for each column up to two
+       earlier ones on which it depends, and measures them together.
     3. A graphical model is fitted to the noisy counts, and rows are drawn from it. That costs nothing more.
 
     Counts are made where the data is, and no row leaves it. The same call again returns what is stored.
@@ -59,12 +63,19 @@ def synthesize(
 
     Args:
         session: A session, or an account or part of it.
-        query: A SELECT of rows, or a frame, of at most 100 columns; of 30 for ``"aim"``.
+        query: A SELECT of rows, or a frame, of at most 100 columns; of 30 for other methods than ``"mst"`` and
+            ``"independent"``.
         epsilon: ε of the whole.
         delta: δ, above 0 and far below one over the number of units.
-        method: ``"mst"``; ``"aim"``, which comes nearer to the table and takes longer; or ``"independent"`` for single
-            columns alone.
+        method: ``"aim"``, ``"mst"``, ``"mwem"``, ``"privbayes"``, or ``"independent"`` for single columns alone.
+            ``"auto"`` takes ``"aim"`` for up to 16 columns or where a workload is given, else ``"mst"``; what it goes
+            by is public, and `Synthetic.reason` says it.
         bins: How columns are cut; see `session.marginals`.
+        workload: Which groups of columns matter, such as ``[("age", "sex")]``, or a mapping of them to weights; for
+            ``"aim"`` and ``"mwem"``.
+        impossible: For groups of columns the combinations that no row has, such as
+            ``{("age", "married"): [((0, 15), True)]}``; made-up rows never have them. A range of a number has whole
+            bins. Only public knowledge belongs here: what follows from the data is not protected.
         total: How many rows there are, if that is public; else it is estimated.
         idempotency_key: As for `Question.release`.
 
@@ -87,28 +98,31 @@ def synthesize(
     """
     view = of_kind(session, "session", View, "a session: sf.open(…) or sf.Session(…)")
     charge = ApproxDP(positive(epsilon, "epsilon"), open_probability(delta, "delta"))
-    chosen = cast("Method", one_of(method, "method", tuple(METHODS)))
+    one_of(method, "method", ("auto", *METHODS))
     rows = None if total is None else float(positive_integer(total, "total", most=MOST_ROWS))
     marginals = view.marginals(query, bins=bins)
-    _check_size(marginals.query, chosen)
+    _check_size(marginals.query)
+    stated = Stated.of(marginals.attributes, workload=workload, impossible=impossible)
+    chosen, reason = cast("Method", method), "it was asked for"
+    if method == "auto":
+        chosen, reason = chosen_method(TableShape({one.name: one.size for one in marginals.attributes}), stated)
+    check_method(chosen, len(marginals.attributes), stated)
     plan = SynthesisPlan(
-        query=marginals.query, relation=marginals.neighboring_relation, charge=charge, method=chosen
+        query=marginals.query, relation=marginals.neighboring_relation, charge=charge, method=chosen, stated=stated
     )  # fmt: skip
     found = marginals.fit(plan, idempotency_key=idempotency_key)
     return Synthetic(
-        method=chosen, guarantee=charge, receipt=found.receipt, reused=found.reused, attributes=marginals.attributes,
+        method=chosen, reason=reason, guarantee=charge, receipt=found.receipt, reused=found.reused,
+        attributes=marginals.attributes,
         measured=tuple(tuple(columns) for columns, _, stddev, _ in found.model["steps"] if stddev is not None),
-        made=SynthesisModel.of(marginals.query, found.model, total=rows),
+        made=SynthesisModel.of(marginals.query, found.model, total=rows, stated=stated),
     )  # fmt: skip
 
 
-def _check_size(query: MarginalQuery, method: Method) -> None:
+def _check_size(query: MarginalQuery) -> None:
     names = [one.name for one in query.attributes]
     if len(names) > MOST_ATTRIBUTES:
         raise ParameterError("query", f"{len(names)} columns", f"must have at most {MOST_ATTRIBUTES} columns")
-    if method == "aim" and len(names) > MOST_FOR_AIM:
-        requirement = f"takes at most {MOST_FOR_AIM} columns, as it looks at all groups of three; take 'mst'"
-        raise ParameterError("method", method, requirement)
     for pair in combinations(names, 2):
         if query.size(pair) > MOST_CELLS:
             requirement = f"have more than {MOST_CELLS:,} combinations; state fewer bins"

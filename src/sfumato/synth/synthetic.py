@@ -32,6 +32,7 @@ class Synthetic:
 
     Attributes:
         method: How the counts were chosen.
+        reason: Why by this method.
         measured: The groups of columns that were measured, in order.
         guarantee: What the counts cost.
         receipt: Of the release.
@@ -49,6 +50,7 @@ class Synthetic:
     """
 
     method: str
+    reason: str
     measured: tuple[tuple[str, ...], ...]
     guarantee: ApproxDP
     receipt: Receipt = field(repr=False)

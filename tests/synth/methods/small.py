@@ -3,12 +3,13 @@
 from fractions import Fraction
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE
 from sfumato.query.sql.questions import parse_view
-from sfumato.session.training.marginals import Marginals, marginal_query
+from sfumato.session.training.marginals import MarginalQuery, Marginals, marginal_query
 from sfumato.synth.methods.measuring import Measuring
 
 COLUMNS = {"age": sf.integer(0, 2), "ill": sf.boolean(), "sex": sf.text(values=["f", "m"])}
@@ -34,3 +35,30 @@ def measuring_of(rows=ROWS, *, rho=Fraction(1), relation=ADD_OR_REMOVE_ONE):
     query = query_of(session)
     run = partial(session.desk.engine.run, salt="00" * 16)
     return Measuring(Marginals(query, run), query, relation=relation, rho=rho)
+
+
+class Counted(Marginals):
+    """Marginals of rows in memory, without an engine: for many runs."""
+
+    def __init__(self, query, rows):
+        super().__init__(query, None)
+        self.rows = np.array(rows, dtype=np.int64).reshape(-1, len(query.attributes))
+
+    def _counted(self, names):
+        own = [one.name for one in self._query.attributes]
+        sizes = [self._query.attributes[own.index(name)].size for name in names]
+        places = [self.rows[:, own.index(name)] for name in names]
+        return np.bincount(np.ravel_multi_index(places, sizes), minlength=np.prod(sizes))
+
+
+def without_an_engine(monkeypatch):
+    """Sensitivities of the one query of a test are computed once: that takes longer than all else."""
+    known, sensitivity = {}, MarginalQuery.sensitivity
+
+    def found(self, names, relation):
+        if (tuple(names), relation) not in known:
+            known[tuple(names), relation] = sensitivity(self, names, relation)
+        return known[tuple(names), relation]
+
+    monkeypatch.setattr(MarginalQuery, "sensitivity", found)
+    monkeypatch.setattr(MarginalQuery, "rows_per_unit", 1)

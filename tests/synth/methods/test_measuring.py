@@ -1,7 +1,7 @@
 """Choices and measurements: what they cost, their laws, and that nothing is spent twice."""
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from math import exp, sqrt
 
 import numpy as np
@@ -13,7 +13,8 @@ from sfumato.errors import ParameterError
 from sfumato.mechanisms.selection.exponential import Exponential
 from sfumato.privacy.events import DiscreteGaussianEvent, ExponentialEvent
 from sfumato.privacy.neighbors import NeighboringRelation
-from sfumato.synth.methods.measuring import added_up, common_values, distance, merged
+from sfumato.privacy.secret import Secret
+from sfumato.synth.methods.measuring import added_up, common_values, dependence, distance, merged, merging_of
 from sfumato.synth.models.measured import NoisyMarginal
 
 PAIRS = list(combinations(("age", "ill", "sex"), 2))
@@ -103,6 +104,58 @@ def test_scores_move_no_further_than_their_sensitivity(relation):
         furthest = max(abs(score - scores[tuple(kinds)]) for score in scores.values())
         stated = found[tuple(kinds)]._sensitivity(pair).l1
         assert stated / 2 <= furthest <= stated
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+def test_dependence_moves_no_further_than_its_sensitivity(relation, monkeypatch):
+    """Over all neighbors of small tables; in some the score moves as far as is said."""
+    seen = []
+    monkeypatch.setattr(
+        "sfumato.synth.methods.measuring.Exponential", lambda **given: seen.append(given) or Exponential(**given)
+    )
+    shares = {"age": np.array([1, 4, 0, 3]), "ill": np.array([5, 3, 0]), "sex": np.array([2, 2, 4])}
+    values = {"age": 4, "ill": 3, "sex": 3}
+    rows = [dict(zip(values, own, strict=True)) for own in product(*map(range, values.values()))]
+    for family in [("age", "ill"), ("sex", "ill", "age"), ("ill", "sex")]:
+        measuring_of(relation=relation).choose_child([family], shares, Fraction(1, 8))
+        stated = seen[-1]["utility_sensitivity"]
+        axes = sorted(family, key=list(values).index)
+        cells = np.zeros([values[name] for name in axes], dtype=np.int64)
+
+        def score(counts, axes=axes, family=family):
+            return dependence(Secret(counts), axes.index(family[0]), shares[family[0]])
+
+        furthest = 0
+        for kept in [(), rows[:5], rows[3:30], rows[::4] * 2]:
+            counts = cells.copy()
+            for row in kept:
+                counts[tuple(row[name] for name in axes)] += 1
+            moved = []
+            for row in rows:
+                more = counts.copy()
+                more[tuple(row[name] for name in axes)] += 1
+                moved.append(score(more))
+            far = [score(counts)] if relation is NeighboringRelation.ADD_OR_REMOVE_ONE else moved
+            furthest = max(furthest, *(abs(one - other) for one in moved for other in far))
+        assert stated / 2 <= furthest <= stated
+
+
+def test_dependence_is_how_far_counts_are_from_independent_ones():
+    counts = np.array([[30, 10, 0], [10, 10, 40]])
+    shares = np.array([2, 3])
+    expected = sum(
+        abs(5 * counts[x, place] - shares[x] * counts[:, place].sum()) for x in range(2) for place in range(3)
+    )  # fmt: skip
+    assert dependence(Secret(counts), 0, shares) == dependence(Secret(counts.T.copy()), 1, shares) == expected
+    assert dependence(Secret(np.outer([2, 3], [4, 5, 6])), 0, shares) == 0
+
+
+def test_values_that_are_kept_do_not_count_as_one():
+    measuring = measuring_of(rho=Fraction(10))
+    singles = measuring.merge_rare(("age", "ill", "sex"), Fraction(1, 1000), kept={"age"})
+    assert measuring.lengths(("age",)) == (4,)
+    assert len(singles[1].counts) < 3
+    assert np.array_equal(merging_of({"age": singles[0]}, {"age"})["age"], np.arange(4))
 
 
 def test_merged_values_are_counted_together():

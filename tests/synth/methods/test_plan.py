@@ -5,14 +5,14 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.synth.methods.small import measuring_of, query_of, session_of
+from tests.synth.methods.small import Counted, measuring_of, query_of, session_of, without_an_engine
 
 from sfumato.accounting import ZCDPAccountant
 from sfumato.audit import audit
 from sfumato.privacy.events import ZCDPEvent
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import ADD_OR_REMOVE_ONE, NeighboringRelation
-from sfumato.session.training.marginals import MarginalQuery, Marginals
+from sfumato.session.training.marginals import Marginals
 from sfumato.synth.methods.aim import measure_adaptively
 from sfumato.synth.methods.plan import (
     METHODS,
@@ -22,6 +22,7 @@ from sfumato.synth.methods.plan import (
     measure_tree,
     rho_of,
 )
+from sfumato.synth.methods.stated import Stated
 from sfumato.synth.models.model import GraphicalModel
 
 CHARGE = ApproxDP(4, "1e-6")
@@ -67,43 +68,17 @@ def test_the_model_follows_from_what_was_released():
     assert np.array_equal(again, model.model.marginal(["age", "ill"]))
 
 
-class Counted(Marginals):
-    """Marginals of rows in memory, without an engine: for many runs."""
-
-    def __init__(self, query, rows):
-        super().__init__(query, None)
-        self.rows = np.array(rows, dtype=np.int64).reshape(-1, 3)
-
-    def _counted(self, names):
-        own = [one.name for one in self._query.attributes]
-        sizes = [self._query.attributes[own.index(name)].size for name in names]
-        places = [self.rows[:, own.index(name)] for name in names]
-        return np.bincount(np.ravel_multi_index(places, sizes), minlength=np.prod(sizes))
-
-
-def remembered(sensitivity):
-    """The same for one query, computed once."""
-    known = {}
-
-    def found(self, names, relation):
-        if tuple(names) not in known:
-            known[tuple(names)] = sensitivity(self, names, relation)
-        return known[tuple(names)]
-
-    return found
-
-
-def uniform_model(shape, _measured, start=None):  # noqa: ARG001 # as `fit_model` is called
+def uniform_model(shape, _measured, **_):
     return GraphicalModel(shape, {}, total=1)
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("method", ["independent", "mst"])
+@pytest.mark.parametrize("method", ["independent", "mst", "mwem", "privbayes"])
 def test_a_small_synthesis_is_not_refuted_but_one_of_a_larger_cost(method, monkeypatch):
     """All counts of the values of the row that is there or not, added up: what tells most of it."""
-    for module in ("plan", "aim"):
-        monkeypatch.setattr(f"sfumato.synth.methods.{module}.fit_model", uniform_model)  # a fit takes long
-    monkeypatch.setattr(MarginalQuery, "sensitivity", remembered(MarginalQuery.sensitivity))
+    monkeypatch.setattr("sfumato.synth.methods.stated.fit_model", uniform_model)  # a fit takes long
+    monkeypatch.setattr("sfumato.synth.methods.mwem._ROUNDS", 1)
+    without_an_engine(monkeypatch)
     session = session_of([], engine="reference")
 
     def refuted(epsilon):
@@ -132,7 +107,7 @@ def kinds(measuring):
 def test_a_tree_joins_all_columns_by_those_that_depend_most():
     """In the rows, age and ill and sex nearly follow from each other."""
     measuring = measuring_of(rho=Fraction(3))
-    measure_tree(measuring, NAMES)
+    measure_tree(measuring, NAMES, Stated())
     found = kinds(measuring)
     assert found[:3] == [((name,), True) for name in NAMES]
     chosen = [columns for columns, is_measured in found[3:] if not is_measured]
@@ -146,14 +121,14 @@ def test_a_tree_joins_all_columns_by_those_that_depend_most():
 
 def test_single_columns_take_all():
     measuring = measuring_of(rho=Fraction(1))
-    measure_columns(measuring, NAMES)
+    measure_columns(measuring, NAMES, Stated())
     assert kinds(measuring) == [((name,), True) for name in NAMES]
     assert measuring.left < Fraction(1, 10**8)
 
 
 def test_one_column_is_a_tree():
     measuring = measuring_of(rho=Fraction(1))
-    measure_tree(measuring, ("age",))
+    measure_tree(measuring, ("age",), Stated())
     assert kinds(measuring) == [(("age",), True)]
     assert measuring.left < Fraction(1, 10**8)
 
@@ -161,5 +136,5 @@ def test_one_column_is_a_tree():
 def test_an_empty_table_is_measured_too():
     for measure, fewest in ((measure_tree, 7), (measure_adaptively, 5)):
         measuring = measuring_of([], rho=Fraction(1, 1000))
-        measure(measuring, NAMES)
+        measure(measuring, NAMES, Stated())
         assert len(measuring.steps) >= fewest

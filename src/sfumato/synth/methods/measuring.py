@@ -3,7 +3,7 @@
 Proof: proofs/synth/methods/measuring.md.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor, prod, sqrt
@@ -98,18 +98,21 @@ class Measuring:
         """Have some values count as one from now on; which ones follows from what was released, so it is no step."""
         self._merging, self._exact, self._kept = dict(merging), {}, 0
 
-    def merge_rare(self, names: Columns, rho: Fraction) -> list[NoisyMarginal]:
+    def merge_rare(
+        self, names: Columns, rho: Fraction, *, kept: Collection[str] = frozenset()
+    ) -> list[NoisyMarginal]:  # fmt: skip
         """Measure each column, and have values that are rare beside the noise count as one from now on.
 
         Args:
             names: The columns.
             rho: What all of it costs, to equal parts.
+            kept: Columns whose values stay apart.
 
         Returns:
             The noisy counts of each column, those of its rare values added up.
         """
         singles = [self.measure((name,), rho / len(names)) for name in names]
-        self.merge({name: common_values(one) for name, one in zip(names, singles, strict=True)})
+        self.merge(merging_of(dict(zip(names, singles, strict=True)), kept))
         return [merged(one, self._merging) for one in singles]
 
     def stddev(self, rho: Fraction) -> float:
@@ -164,13 +167,60 @@ class Measuring:
         """
         heavy = {columns: 1 if weights is None else weights[columns] for columns in candidates}
         reach = max(heavy[columns] * self._sensitivity(columns).l1 for columns in candidates)
+
+        def score(columns: Columns, exact: Secret[Counts]) -> int:
+            far = distance(exact, np.rint(expected(columns)).astype(np.int64))
+            return heavy[columns] * (far - (0 if allowed is None else allowed[columns]))
+
+        return self._picked(candidates, candidates, score, rho, reach=reach)
+
+    def choose_child(
+        self, families: Sequence[Columns], shares: Mapping[str, npt.NDArray[np.int64]], rho: Fraction
+    ) -> Columns:
+        """A column and others on which it depends, by the exponential mechanism.
+
+        The score of a family is `dependence`: Σ |T·n(x, π) − s(x)·n(π)| over the values x of its first column and π of
+        the others. A row that enters or leaves changes that by 2·(T − s(x)) at most.
+
+        Args:
+            families: Groups of columns, of which the first is the one that may depend on the others.
+            shares: For each column whole numbers s(x), the sum of which is T: which share each value has by what was
+                released.
+            rho: What the choice may cost.
+
+        References:
+            [ZCPSX17] for the choice, with another score.
+        """
+        steps = {name: 2 * int((own.sum() - own).max()) for name, own in shares.items()}
+        reach = max(Fraction(steps[family[0]] * self._sensitivity(family).l1) for family in families)
+        places = {name: place for place, name in enumerate(self._sizes)}
+        read = [tuple(sorted(family, key=lambda name: places[name])) for family in families]
+
+        def score(family: Columns, exact: Secret[Counts]) -> int:
+            axis = sorted(family, key=lambda name: places[name]).index(family[0])
+            return dependence(exact, axis, shares[family[0]])
+
+        return self._picked(families, read, score, rho, reach=max(reach, Fraction(1)))
+
+    def _picked(
+        self,
+        candidates: Sequence[Columns],
+        read: Sequence[Columns],
+        score: Callable[[Columns, Secret[Counts]], int],
+        rho: Fraction,
+        *,
+        reach: Fraction | int,
+    ) -> Columns:
+        """One of the candidates, by scores of the marginals that are read for them."""
         epsilon = Fraction(max(0, floor(sqrt_up(8 * rho) * 2**_DIGITS) - 1), 2**_DIGITS)
         cost = self._taken(exponential_to_zcdp(epsilon))
         scores = [0] * len(candidates)
-        places = {columns: place for place, columns in enumerate(candidates)}
-        for columns, exact in self._each(candidates):
-            far = distance(exact, np.rint(expected(columns)).astype(np.int64))
-            scores[places[columns]] = heavy[columns] * (far - (0 if allowed is None else allowed[columns]))
+        places: dict[Columns, list[int]] = {}
+        for place, columns in enumerate(read):
+            places.setdefault(columns, []).append(place)
+        for columns, exact in self._each(list(places)):
+            for place in places[columns]:
+                scores[place] = score(candidates[place], exact)
         chosen = Exponential(utility_sensitivity=reach, epsilon=epsilon).release(Secret(scores))
         self.steps.append(MeasuringStep(columns=candidates[chosen], rho=cost))
         return candidates[chosen]
@@ -209,6 +259,18 @@ def distance(exact: Secret[Counts], expected: Counts) -> int:
     return int(np.abs(exact.open_for_noise() - expected).sum())
 
 
+def dependence(exact: Secret[Counts], axis: int, shares: npt.NDArray[np.int64]) -> int:
+    """How far counts are from those of a column that has these shares whatever the other columns are: a score.
+
+    Args:
+        exact: The counts.
+        axis: Of the column.
+        shares: One whole number for each of its values.
+    """
+    counts = np.moveaxis(exact.open_for_noise(), axis, 0).reshape(len(shares), -1)
+    return int(np.abs(shares.sum() * counts - shares[:, np.newaxis] * counts.sum(axis=0)).sum())
+
+
 def added_up(counts: Counts, axis: int, numbers: npt.NDArray[np.int64]) -> Counts:
     """Counts, of which those along an axis are added up that have the same number.
 
@@ -234,6 +296,13 @@ def common_values(single: NoisyMarginal) -> npt.NDArray[np.int64]:
     numbers = np.cumsum(~is_rare) - 1
     numbers[is_rare] = numbers[-1] + 1
     return numbers.astype(np.int64)
+
+
+def merging_of(singles: Mapping[str, NoisyMarginal], kept: Collection[str] = frozenset()) -> Merging:
+    """`common_values` of each column; the values of those that are kept stay apart."""
+    return {
+        name: np.arange(one.counts.size) if name in kept else common_values(one) for name, one in singles.items()
+    }  # fmt: skip
 
 
 def merged(marginal: NoisyMarginal, merging: Merging) -> NoisyMarginal:

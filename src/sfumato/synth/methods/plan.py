@@ -21,63 +21,83 @@ from sfumato.privacy.events import ZCDPEvent
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.session.training.marginals import MarginalQuery, Marginals
-from sfumato.synth.methods.aim import measure_adaptively
-from sfumato.synth.methods.measuring import Measuring, Merging, common_values, merged
-from sfumato.synth.models.fitting import fit_model
+from sfumato.synth.methods.aim import LARGEST, measure_adaptively
+from sfumato.synth.methods.measuring import Measuring, Merging, merged, merging_of
+from sfumato.synth.methods.mwem import measure_in_rounds
+from sfumato.synth.methods.privbayes import measure_network
+from sfumato.synth.methods.stated import Stated
 from sfumato.synth.models.measured import NoisyMarginal
 from sfumato.synth.models.model import GraphicalModel
 from sfumato.synth.models.shape import Columns, TableShape
 
-Method: TypeAlias = Literal["aim", "mst", "independent"]
+Method: TypeAlias = Literal["aim", "mst", "mwem", "privbayes", "independent"]
 """How marginals are chosen."""
 
 _WIDEST: Final = 2**40
 """The most noise on a count, in rows."""
 
+_MOST_CELLS: Final = 3_500_000
+"""Cells of all pairs of a tree: a fit takes 264 bytes for each, so nine tenths of its memory."""
+
 _SPARE: Final = 1 - Fraction(1, 1 << 20)
 """Of ε, so that a ledger on another machine, whose floats differ in their last digits, finds the price covered."""
 
 
-def measure_columns(measuring: Measuring, names: Columns) -> None:
+def measure_columns(measuring: Measuring, names: Columns, _stated: Stated) -> None:
     """Measure each column alone, and spend all of ρ on that: in such a model no column depends on another."""
     rho = measuring.left / len(names)
     for name in names:
         measuring.measure((name,), rho)
 
 
-def measure_tree(measuring: Measuring, names: Columns) -> None:
+def measure_tree(measuring: Measuring, names: Columns, stated: Stated) -> None:
     """Measure each column, and the pairs of a tree that joins all columns [MMS21].
 
     A third of ρ each is for the columns, for the choice of pairs, and for measuring them. One pair after the other is
     chosen among those that join two parts of the tree: one of which the model of independent columns is far from the
-    exact counts. Rare values of a column count as one in pairs.
+    exact counts. Rare values of a column count as one in pairs. Pairs for which a model has no memory are left out, so
+    that parts of the tree may stay apart.
 
     Args:
         measuring: What chooses and measures.
         names: The columns.
+        stated: What is impossible.
     """
     if len(names) == 1:
-        measure_columns(measuring, names)
+        measure_columns(measuring, names, stated)
         return
     third = measuring.left / 3
-    singles = measuring.merge_rare(names, third)
+    singles = measuring.merge_rare(names, third, kept=stated.kept)
     shape = TableShape(dict(zip(names, measuring.lengths(names), strict=True)))
-    independent = fit_model(shape, singles)
+    independent = stated.fit(shape, singles)
     part = {name: name for name in names}
     pairs: list[Columns] = []
+    room = _MOST_CELLS
     while len(pairs) < len(names) - 1:
-        apart = [pair for pair in combinations(names, 2) if part[pair[0]] != part[pair[1]]]
+        apart = [
+            pair for pair in combinations(names, 2)
+            if part[pair[0]] != part[pair[1]] and shape.cells(pair) <= room
+            and (not stated.impossible or stated.fits(shape, [*pairs, pair], LARGEST))
+        ]  # fmt: skip
+        if not apart:
+            break
         pair = measuring.choose(apart, independent.marginal, third / (len(names) - 1))
         old, new = part[pair[1]], part[pair[0]]
         part = {name: new if own == old else own for name, own in part.items()}
         pairs.append(pair)
-    for pair in pairs:
-        measuring.measure(pair, third / (len(names) - 1))
+        room -= shape.cells(pair)
+    tables = pairs or [(name,) for name in names]
+    cost = measuring.left / len(tables)
+    for columns in tables:
+        measuring.measure(columns, cost)
 
 
-METHODS: Final[Mapping[Method, Callable[[Measuring, Columns], None]]] = MappingProxyType(
-    {"aim": measure_adaptively, "mst": measure_tree, "independent": measure_columns}
-)
+METHODS: Final[Mapping[Method, Callable[[Measuring, Columns, Stated], None]]] = MappingProxyType(
+    {
+        "aim": measure_adaptively, "mst": measure_tree, "mwem": measure_in_rounds, "privbayes": measure_network,
+        "independent": measure_columns,
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,12 +111,14 @@ class SynthesisPlan:
         relation: What may change between neighboring databases.
         charge: The cost.
         method: How marginals are chosen.
+        stated: The workload, and what is impossible.
     """
 
     query: MarginalQuery = field(repr=False)
     relation: NeighboringRelation
     charge: ApproxDP
     method: Method
+    stated: Stated = field(default_factory=Stated, repr=False)
 
     def __post_init__(self) -> None:
         columns, rows = len(self.query.attributes), self.query.rows_per_unit
@@ -115,12 +137,12 @@ class SynthesisPlan:
 
     def document(self) -> dict[str, Json]:
         """All parameters on which the released counts depend, beside the query."""
-        return {"method": self.method}
+        return {"method": self.method, **self.stated.document()}
 
     def release(self, marginals: Marginals, /) -> dict[str, Json]:
         """All choices and noisy counts."""
         measuring = Measuring(marginals, self.query, relation=self.relation, rho=self.event.rho)
-        METHODS[self.method](measuring, tuple(one.name for one in self.query.attributes))
+        METHODS[self.method](measuring, tuple(one.name for one in self.query.attributes), self.stated)
         return {"steps": [step.document() for step in measuring.steps]}
 
 
@@ -154,14 +176,19 @@ class SynthesisModel:
     singles: Mapping[str, NoisyMarginal]
 
     @classmethod
-    def of(cls, query: MarginalQuery, released: Mapping[str, Any], *, total: float | None = None) -> "SynthesisModel":
+    def of(
+        cls, query: MarginalQuery, released: Mapping[str, Any], *, total: float | None = None,
+        stated: Stated | None = None,
+    ) -> "SynthesisModel":  # fmt: skip
         """The model of what `SynthesisPlan.release` returned; it costs nothing.
 
         Args:
             query: What was read.
             released: What was returned.
             total: How many rows there are, if that is public.
+            stated: What was stated for it.
         """
+        known = Stated() if stated is None else stated
         sizes = {one.name: one.size for one in query.attributes}
         singles: dict[str, NoisyMarginal] = {}
         others: list[tuple[Columns, Any, float]] = []
@@ -170,13 +197,12 @@ class SynthesisModel:
                 singles[columns[0]] = NoisyMarginal(columns, counts, stddev=float(Fraction(stddev)))
             elif stddev is not None:
                 others.append((tuple(columns), counts, float(Fraction(stddev))))
-        merging: Merging = {
-            name: common_values(one) if others else np.arange(sizes[name]) for name, one in singles.items()
-        }
+        merging = merging_of(singles, known.kept if others else sizes)
         shape = TableShape({name: int(numbers.max()) + 1 for name, numbers in merging.items()})
         measured = [merged(one, merging) for one in singles.values()]
         measured += [
             NoisyMarginal(columns, np.reshape(counts, shape.lengths(columns)), stddev=stddev)
             for columns, counts, stddev in others
         ]
-        return cls(model=fit_model(shape, measured, total=total), merging=merging, singles=MappingProxyType(singles))
+        model = known.fit(shape, measured, total=total)
+        return cls(model=model, merging=merging, singles=MappingProxyType(singles))

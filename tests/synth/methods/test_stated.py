@@ -1,0 +1,136 @@
+"""What is stated in public: workloads as whole weights, and impossible combinations as cells."""
+
+import datetime as dt
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sfumato.errors import ParameterError
+from sfumato.query.model.kinds import Kind
+from sfumato.session.training.attributes import Attribute
+from sfumato.synth.methods import stated
+from sfumato.synth.methods.stated import Stated
+from sfumato.synth.models.measured import NoisyMarginal
+from sfumato.synth.models.shape import TableShape
+
+AGE = Attribute(name="age", kind=Kind.INTEGER, edges=(Fraction(0), Fraction(16), Fraction(18), Fraction(19)), missing=3)
+PAY = Attribute(name="pay", kind=Kind.FLOAT, edges=(Fraction(0), Fraction(1, 2), Fraction(1)))
+SEX = Attribute(name="sex", kind=Kind.TEXT, values=("f", "m"), missing="missing")
+ILL = Attribute(name="ill", kind=Kind.BOOLEAN, values=(False, True), missing=2)
+BORN = Attribute(name="born", kind=Kind.DATE, values=(dt.date(2024, 1, 1), dt.date(2024, 2, 1)))
+ALL = (AGE, PAY, SEX, ILL, BORN)
+NAMES = ("age", "pay", "sex", "ill", "born")
+
+
+def test_weights_become_whole_numbers_without_a_common_divisor():
+    found = Stated.of(ALL, workload={("sex", "age"): "1/3", ("ill",): 0.5, ("age", "sex"): 1})
+    assert found.workload == {("age", "sex"): 8, ("ill",): 3}
+    assert Stated.of(ALL, workload=[("age", "sex"), ["sex", "ill"]]).workload == {("age", "sex"): 1, ("sex", "ill"): 1}
+    assert Stated.of(ALL, workload={("age",): 10, ("sex",): 4}).workload == {("age",): 5, ("sex",): 2}
+
+
+def test_candidates_weigh_what_they_share_with_the_workload():
+    own = Stated.of(ALL, workload={("age", "sex", "ill"): 2, ("sex", "born"): 1}).weights(NAMES, 3)
+    assert own[("sex",)] == 3
+    assert own[("age", "sex", "ill")] == 2 * 3 + 1
+    assert own[("sex", "born")] == 2 * 1 + 2
+    assert ("pay",) not in own
+    assert ("age", "born") not in own
+    assert len(own) == 7 + 2
+    without = Stated().weights(("a", "b", "c", "d"), 3)
+    assert len(without) == 4 + 6 + 4
+    assert (without["a",], without["a", "b"], without["a", "b", "c"]) == (3, 2 * 2 + 2 * 1, 3 + 3 * 2)
+    assert Stated().weights(("a", "b"), 3) == {("a",): 1, ("b",): 1, ("a", "b"): 2}
+
+
+@pytest.mark.parametrize("workload", [
+    [], 7, "age", ["age"], [("age", "name")], [()], {("age",): 0}, {("age",): -1}, {("age",): "x"}, [("age", "age")],
+    {("age",): 1, ("sex",): 2**41}, {7: 1}, [("age",), None],
+], ids=range(13))  # fmt: skip
+def test_a_workload_that_is_none_is_refused(workload):
+    with pytest.raises(ParameterError, match="workload"):
+        Stated.of(ALL, workload=workload)
+
+
+def test_a_workload_beyond_memory_is_refused(monkeypatch):
+    many = [Attribute(name=f"x{place}", kind=Kind.TEXT, values=tuple(map(str, range(100)))) for place in range(9)]
+    with pytest.raises(ParameterError, match="combinations; state fewer bins, or smaller groups"):
+        Stated.of(many, workload=[("x0", "x1", "x2", "x3")])
+    with pytest.raises(ParameterError, match="1 to 8 columns"):
+        Stated.of(many, workload=[[f"x{place}" for place in range(9)]])
+    monkeypatch.setattr(stated, "_MOST_GROUPS", 8)
+    with pytest.raises(ParameterError, match="with all parts of groups at most 8"):
+        Stated.of(many, workload=[("x0", "x1", "x2"), ("x3", "x4")])
+    assert Stated.of(many, workload=[("x0", "x1", "x2"), ("x4",)]).workload
+
+
+def test_impossible_values_become_cells():
+    found = Stated.of(ALL, impossible={
+        ("sex", "age"): [("m", (0, 15)), (None, 18), ("f", None)], ("pay", "born"): [((0, 0.5), dt.date(2024, 2, 1))],
+        ("ill",): [(True,)],
+    })  # fmt: skip
+    ages = found.impossible["age", "sex"]
+    assert ages.tolist() == [
+        [False, True, False], [False] * 3, [False, False, True], [True, False, False],
+    ]  # fmt: skip
+    assert found.impossible["pay", "born"].tolist() == [[False, True], [False, False]]
+    assert found.impossible["ill",].tolist() == [False, True, False]
+    assert found.kept == {"age", "sex", "pay", "born", "ill"}
+    both = Stated.of(ALL, impossible={("sex", "ill"): [("m", True)], ("ill", "sex"): [(False, "f")]})
+    assert both.impossible["sex", "ill"].sum() == 2
+    assert Stated.of(ALL, impossible={("age",): [((-5, 17),)]}).impossible["age",].tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("impossible", [
+    7, {("name",): [("x",)]}, {"sex": [("f",)]}, {("sex",): [("x",)]}, {("sex",): ["f"]}, {("sex", "ill"): [("f",)]},
+    {("age",): [((0, 10),)]}, {("age",): [(16,)]}, {("age",): [((30, 40),)]}, {("age",): [("old",)]},
+    {("pay",): [(0.5,)]}, {("pay",): [((0, 0.6),)]}, {("age",): [((0, 5, 9),)]},
+    {("ill",): [(False,), (True,), (None,)]},
+    {("pay",): [(None,)]}, {(): [()]}, {("sex",): [([1],)]}, {("sex",): 3}, {("age",): [((17, 2),)]},
+], ids=range(19))  # fmt: skip
+def test_what_is_no_combination_is_refused(impossible):
+    with pytest.raises(ParameterError, match="impossible"):
+        Stated.of(ALL, impossible=impossible)
+
+
+def test_zeros_that_need_much_memory_are_refused(monkeypatch):
+    monkeypatch.setattr(stated, "_MOST_ZEROS", 12)
+    Stated.of(ALL, impossible={("age", "sex"): [(18, "m")]})
+    with pytest.raises(ParameterError, match="at most 12 combinations"):
+        Stated.of(ALL, impossible={("age", "sex", "ill"): [(18, "m", True)]})
+    circle = {("age", "sex"): [(18, "m")], ("sex", "ill"): [("m", True)], ("age", "ill"): [(18, True)]}
+    with pytest.raises(ParameterError, match="too much memory together"):
+        Stated.of(ALL, impossible=circle)
+
+
+def test_documents_tell_all_that_is_stated():
+    assert Stated().document() == {}
+    found = Stated.of(ALL, workload=[("age", "sex")], impossible={("sex", "ill"): [("m", True)]})
+    assert found.document() == {"workload": [[["age", "sex"], 1]], "impossible": [[["sex", "ill"], [4]]]}
+
+
+def test_models_leave_out_what_is_impossible():
+    found = Stated.of((SEX, ILL), impossible={("sex", "ill"): [("m", True)]})
+    shape = TableShape({"sex": 3, "ill": 3})
+    model = found.fit(
+        shape, [NoisyMarginal(["sex"], [10, 20, 5], stddev=2), NoisyMarginal(["ill"], [9, 9, 9], stddev=2)]
+    )
+    assert model.marginal(["sex", "ill"])[1, 1] == 0
+    assert np.isclose(model.marginal(["sex", "ill"]).sum(), model.total)
+    assert Stated().fit(shape, [], total=9).total == 9
+
+
+def test_room_is_beside_what_is_impossible():
+    shape = TableShape({"sex": 3, "ill": 3, "born": 2})
+    groups = [("sex", "ill"), ("ill", "born")]
+    assert Stated().fits(shape, groups, 8 * 15)
+    assert not Stated().fits(shape, groups, 8 * 15 - 1)
+    zeros = Stated(impossible={("sex", "ill"): np.zeros((3, 3), dtype=bool)})
+    assert zeros.fits(shape, groups, 8 * 15 - 8 * 11)
+    assert not zeros.fits(shape, groups, 8 * 15 - 8 * 11 - 1)
