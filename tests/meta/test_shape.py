@@ -39,7 +39,7 @@ SMALL = {
 """Files of fewer than 60 lines, with the reason."""
 
 FOR_ONE_SIBLING = {
-    "synth/methods/aim.py": "a method with a paper of its own, of which a plan knows the name",
+    "synth/methods/mwem.py": "a method with a paper of its own, of which a plan knows the name",
     "accounting/renyi/selection.py": "one theorem with its proof",
     "engines/sql/expressions/dates.py": "calendar arithmetic, which no other function of values uses",
     "geo/locations/levels.py": "levels in words, which people choose by; the others take numbers",

@@ -44,14 +44,17 @@ def measure_in_rounds(measuring: Measuring, names: Columns, stated: Stated) -> N
     singles = [own for own in weights if len(own) == 1]
     wide = [own for own in weights if len(own) > 1]
     noise = MEAN * measuring.stddev(cost * _FOR_NOISE)  # on a count, without its sign
+    allowed = {own: round(noise * prod(shape.lengths(own))) for own in weights}
     for number in range(rounds):
         room = LARGEST * (number + 1) // rounds + LEAST
         known = [one.columns for one in measured]
         chosen = measuring.choose(
-            [own for own in wide if stated.fits(shape, [*known, own], room)] or singles, model.marginal,
-            cost * (1 - _FOR_NOISE), weights=weights,
-            allowed={own: round(noise * prod(shape.lengths(own))) for own in weights},
-        )  # fmt: skip
+            [own for own in wide if stated.fits(shape, [*known, own], room)] or singles,
+            model.marginal,
+            cost * (1 - _FOR_NOISE),
+            weights=weights,
+            allowed=allowed,
+        )
         is_last = number == rounds - 1
         measured.append(measuring.measure(chosen, measuring.left if is_last else cost * _FOR_NOISE))
         if not is_last:
