@@ -90,8 +90,8 @@ def synthesize(
         ...     columns={"age": sf.integer(0, 100), "sex": sf.text(values=["female", "male"])},
         ... )
         >>> made = synthesize(people, "SELECT age, sex FROM people", epsilon=1, delta="1e-6", bins={"age": 10})
-        >>> made.rows(2, seed=1).num_rows, made.measured[-1], str(people.spent)
-        (2, ('age', 'sex'), 'ε 1, δ 1e-06')
+        >>> made.rows(2, seed=1).num_rows, made.method, str(people.spent)
+        (2, 'aim', 'ε 1, δ 1e-06')
 
     References:
         [MMS21] for MST; [MMSM22] for AIM; [MSM19] for the model.
