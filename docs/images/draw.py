@@ -328,6 +328,26 @@ def trips_map(folder: Path) -> Path:
     return found.save(folder / "trips_map.png", roads=city.roads, title=title)
 
 
+def baskets(folder: Path) -> Path:
+    """Frequent sets of items of a made-up shop, as `examples/f10_baskets.py` finds and makes them."""
+    shop = sf.datasets.shop(50_000)
+    columns = {"customer": sf.integer(), "item": sf.text(values=shop.items)}
+    limits = sf.Limits(max_rows_per_unit=50)
+    with sf.open(shop.sales, name="sales", unit="customer", limits=limits, columns=columns, budget=sf.PureDP(2)) as db:
+        read = db.baskets("SELECT item FROM sales", item="item")
+        found = sf.synth.frequent_itemsets(read, k=20, epsilon=1)
+        made = sf.synth.synthetic_baskets(read, taxonomy=shop.categories, epsilon=1)
+    exact = shop.bought_together()
+    figure = sf.plots.itemset_counts(
+        [", ".join(map(str, one)) for one in found.itemsets],
+        {"counted, ε = 1": found.counts, "in made-up baskets, ε = 1": list(map(made.count, found.itemsets))},
+        exact=[exact[tuple(map(str, one))] for one in found.itemsets], margins={"counted, ε = 1": found.margin},
+        floor=found.margin, title="Made-up baskets keep the frequent sets, and lose rare kinds",
+        x_label="number of customers",
+    )  # fmt: skip
+    return save(figure, folder / "baskets.png")
+
+
 def _share(cell: str) -> float:
     return float(cell.removesuffix("%")) / 100
 
@@ -345,5 +365,6 @@ if __name__ == "__main__":
     for draw in (
         noise_of_several_answers, errors_of_a_limit, costs, attacks_over_epsilon, reconstruction_error, unicity,
         local_variances, local_fractions, rappor_detection, lifetimes, daily_visits, homes_found, traffic, trips_map,
+        baskets,
     ):  # fmt: skip
         print(draw(target))  # noqa: T201 # it is a script

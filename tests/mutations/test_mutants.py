@@ -65,6 +65,7 @@ from tests.mutations import (
     streams,
     streams_sources,
     synthetic,
+    synthetic_baskets,
     synthetic_flows,
     synthetic_generalization,
     synthetic_methods,
@@ -81,8 +82,8 @@ MODULES = (
     engines, engines_by_hash, engines_elsewhere, engines_in_sql, federating, forests, house, learning, ledgers, local,
     local_counts, local_reports, maps, mechanisms, monitors, narrowing, noise, operations, ordered_fits, parties,
     places, plans, regressions, sampled_groups, selected_keys, server, server_gateway, server_pages, server_sign_in,
-    server_work, sessions, streams, streams_sources, synthetic, synthetic_flows, synthetic_generalization,
-    synthetic_methods, synthetic_reports, teachers, traffic, wire,
+    server_work, sessions, streams, streams_sources, synthetic, synthetic_baskets, synthetic_flows,
+    synthetic_generalization, synthetic_methods, synthetic_reports, teachers, traffic, wire,
 )  # fmt: skip
 OF_NETWORKS = (
     networks_federated, networks_ghost, networks_leakage, networks_noise, networks_rows, networks_training,

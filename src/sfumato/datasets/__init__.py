@@ -8,6 +8,7 @@ from sfumato.datasets.adult import ADULT_NAMES, adult_or_people, load_adult
 from sfumato.datasets.census import people
 from sfumato.datasets.pseudonyms import SearchLog, ratings, search_log, traces
 from sfumato.datasets.shapes import SHAPES, LabeledImages, shapes
+from sfumato.datasets.shops import Shop, shop
 from sfumato.datasets.small import SYMPTOMS, company, diseases, medical_table, survey, symptoms, votes
 from sfumato.datasets.taxonomies import ADULT_TAXONOMIES
 from sfumato.datasets.towns import City, city
@@ -22,6 +23,7 @@ __all__ = [
     "HospitalAndVoters",
     "LabeledImages",
     "SearchLog",
+    "Shop",
     "adult_or_people",
     "city",
     "company",
@@ -33,6 +35,7 @@ __all__ = [
     "ratings",
     "search_log",
     "shapes",
+    "shop",
     "survey",
     "symptoms",
     "traces",

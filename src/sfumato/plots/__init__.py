@@ -8,6 +8,7 @@ from sfumato.plots.attacks import distances_over_reports, roc_curves, success_cu
 from sfumato.plots.audits import lower_bounds, outputs_of_both, p_values, words_of_both
 from sfumato.plots.budgets import burn_down, composition, group_privacy, survey_tradeoff
 from sfumato.plots.effects import feature_effects
+from sfumato.plots.itemsets import itemset_counts
 from sfumato.plots.learning import accuracy_over_epsilon
 from sfumato.plots.local import detection_curve, device_costs, fractions_found, variances_over_epsilon
 from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
@@ -32,6 +33,7 @@ __all__ = [
     "fractions_found",
     "group_privacy",
     "histogram",
+    "itemset_counts",
     "lower_bounds",
     "nearness_over_epsilon",
     "one_number",

@@ -7,6 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sfumato.synth.baskets.frequent import FrequentItemsets, frequent_itemsets
+    from sfumato.synth.baskets.release import SyntheticBaskets, synthetic_baskets
+    from sfumato.synth.baskets.taxonomy import ItemTree
     from sfumato.synth.flows.priors import flow_epsilon, flow_prior
     from sfumato.synth.flows.release import synthetic_flows
     from sfumato.synth.flows.result import Flows, flow_errors
@@ -25,46 +28,56 @@ if TYPE_CHECKING:
 _HOMES = {
     "FitReport": "synth.models.model",
     "Flows": "synth.flows.result",
+    "FrequentItemsets": "synth.baskets.frequent",
     "GeneralizedTable": "synth.generalization.table",
     "GraphicalModel": "synth.models.model",
+    "ItemTree": "synth.baskets.taxonomy",
     "NoisyDistance": "synth.reports.private",
     "NoisyMarginal": "synth.models.measured",
     "OwnerReport": "synth.reports.exact.owner",
     "Prediction": "synth.reports.exact.prediction",
     "PrivateReport": "synth.reports.private",
     "Synthetic": "synth.synthetic",
+    "SyntheticBaskets": "synth.baskets.release",
     "TableShape": "synth.models.shape",
     "fit_model": "synth.models.fitting",
     "flow_epsilon": "synth.flows.priors",
     "flow_errors": "synth.flows.result",
     "flow_prior": "synth.flows.priors",
+    "frequent_itemsets": "synth.baskets.frequent",
     "generalized_table": "synth.generalization.release",
-    "synthetic_flows": "synth.flows.release",
     "private_report": "synth.reports.private",
     "report": "synth.reports.exact.owner",
     "synthesize": "synth.synthesis",
+    "synthetic_baskets": "synth.baskets.release",
+    "synthetic_flows": "synth.flows.release",
 }
 
 __all__ = [
     "FitReport",
     "Flows",
+    "FrequentItemsets",
     "GeneralizedTable",
     "GraphicalModel",
+    "ItemTree",
     "NoisyDistance",
     "NoisyMarginal",
     "OwnerReport",
     "Prediction",
     "PrivateReport",
     "Synthetic",
+    "SyntheticBaskets",
     "TableShape",
     "fit_model",
     "flow_epsilon",
     "flow_errors",
     "flow_prior",
+    "frequent_itemsets",
     "generalized_table",
     "private_report",
     "report",
     "synthesize",
+    "synthetic_baskets",
     "synthetic_flows",
 ]
 

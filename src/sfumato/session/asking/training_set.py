@@ -1,4 +1,4 @@
-"""`TrainingSet` and `MarginalSet`: what a query reads for a model to be fitted to, once the fit is charged."""
+"""`TrainingSet`, `MarginalSet`, `BasketSet`: what a query reads for a model to be fitted to, once that is charged."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,11 +11,13 @@ from sfumato.ledger.core.entry import PartitionPart
 from sfumato.ledger.core.prices import admitted
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.analysis.stability import Sensitivity
+from sfumato.query.model.schema import Key
 from sfumato.session.asking.execution import Answering, answered
 from sfumato.session.asking.planning import Prepared, names_again
 from sfumato.session.asking.shown import CONFIDENCE, asked_by, receipt_of
 from sfumato.session.releases.receipt import Receipt
 from sfumato.session.training.attributes import Attribute
+from sfumato.session.training.baskets import BasketQuery
 from sfumato.session.training.columns import Codes, TrainingColumn
 from sfumato.session.training.marginals import MarginalQuery
 from sfumato.session.training.plan import FitPlan, FitQuery, PrivateFit, TrainingQuery
@@ -38,7 +40,7 @@ class FittedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Fittable:
-    """What a query reads, as one that can be fitted to: a `TrainingSet` or a `MarginalSet`."""
+    """What a query reads, as one that can be fitted to: a `TrainingSet`, a `MarginalSet` or a `BasketSet`."""
 
     query: FitQuery
     text: str
@@ -181,6 +183,38 @@ class MarginalSet(Fittable):
     def sensitivity(self, names: Sequence[str]) -> Sensitivity:
         """How far one unit moves the marginal of some columns: in L1, in L2, in cells."""
         return self.query.sensitivity(names, self.neighboring_relation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class BasketSet(Fittable):
+    """One basket for each unit: which of the declared items it has in any of its rows; nobody sees them.
+
+    Charges, failures and stored models are as for a `TrainingSet`. A unit without any declared item has no basket.
+
+    Attributes:
+        query: What is read.
+        text: The query as it was written.
+        desk: The session that answers.
+        part: The part of a partition that is read; None for the whole database.
+
+    Example:
+        >>> import pyarrow as pa, sfumato as sf
+        >>> sales = sf.open(
+        ...     pa.table({"customer": [1, 1, 2], "item": ["tea", "milk", "tea"]}), name="sales", unit="customer",
+        ...     columns={"customer": sf.integer(), "item": sf.text(values=["milk", "tea"])},
+        ...     limits=sf.Limits(max_rows_per_unit=50), budget=sf.PureDP(1),
+        ... )
+        >>> baskets = sales.baskets("SELECT item FROM sales", item="item")
+        >>> baskets.items, baskets.rows_per_unit
+        (('milk', 'tea'), 1)
+    """
+
+    query: BasketQuery
+
+    @property
+    def items(self) -> tuple[Key, ...]:
+        """The declared items."""
+        return self.query.items
 
 
 def encoded(columns: Sequence[TrainingColumn], rows: Mapping[str, Sequence[Any]]) -> Codes:

@@ -24,9 +24,10 @@ from sfumato.session.asking.batch import Batch
 from sfumato.session.asking.execution import Answering
 from sfumato.session.asking.planning import charged_part
 from sfumato.session.asking.question import Question
-from sfumato.session.asking.training_set import MarginalSet, TrainingSet
+from sfumato.session.asking.training_set import BasketSet, MarginalSet, TrainingSet
 from sfumato.session.releases.release import Release
 from sfumato.session.training.attributes import Binning
+from sfumato.session.training.baskets import basket_query
 from sfumato.session.training.marginals import marginal_query
 from sfumato.session.training.plan import training_query
 
@@ -174,6 +175,21 @@ class View:
         relation, limits, text = self._rows(query)
         found = marginal_query(relation, bins=bins, limits=limits)
         return MarginalSet(query=found, text=text, desk=self._desk, part=self._part)
+
+    def baskets(self, query: str | Frame[Question], *, item: str) -> BasketSet:
+        """The baskets of a query, one for each unit, for set-valued data; no data is read, nothing is spent.
+
+        Args:
+            query: A SELECT of rows, or a frame: each row has one item of its unit. See `BasketSet`.
+            item: The column of items, which has listed values.
+
+        Raises:
+            ParameterError: The text does not parse, or there is no such column.
+            UnboundedSensitivityError: The column has no listed values.
+            NotPrivateError: Each row is a unit, so that there are no baskets.
+        """
+        relation, _, text = self._rows(query)
+        return BasketSet(query=basket_query(relation, item=item), text=text, desk=self._desk, part=self._part)
 
     def _rows(self, query: str | Frame[Question]) -> tuple[Relation, Limits | None, str]:
         """The rows of a query, narrower limits of a unit, and how people read it."""

@@ -1,0 +1,1 @@
+"""Set-valued data: synthetic baskets and frequent itemsets, for what was charged before."""
