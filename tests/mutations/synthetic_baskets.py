@@ -47,7 +47,7 @@ MUTANTS = (
     Mutant(
         name="the tree is read off the data",
         edits=((f"{_ROOM}/release.py", "for items, count in self.partitioning.leaves(kept)]",
-                "for items, count in self.partitioning.leaves(kept) if kept.has(items[0]).any()]"),),
+                "for items, count in self.partitioning.leaves(kept) if all(kept.has(one).any() for one in items)]"),),
         tests=(f"{_TESTS}/test_release.py::test_items_that_nobody_has_are_found_as_noise_says",),
     ),
     Mutant(
