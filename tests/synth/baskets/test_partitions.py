@@ -34,7 +34,7 @@ def below(value, scale):
 def test_the_law_is_that_of_noise_on_each_part(counts):
     """All three sets of two members, with each noisy count: below the threshold, at it, one above, or more."""
     step = Division(node=0, most=2, epsilon=Fraction(1), scale=Fraction(3, 2), parts=3, threshold=2)
-    runs, places = 1_500, {mask: place for place, mask in enumerate((0b01, 0b10, 0b11))}
+    runs, places = 1_000, {mask: place for place, mask in enumerate((0b01, 0b10, 0b11))}
     seen = dict.fromkeys(product(range(4), repeat=3), 0)
     for _ in range(runs):
         cell = [0, 0, 0]
@@ -51,7 +51,7 @@ def test_the_law_is_that_of_noise_on_each_part(counts):
             chances = [below(2 - own, step.scale), at(2 - own, step.scale), at(3 - own, step.scale)]
             law[cell] *= [*chances, 1 - sum(chances)][cell[place]]
     assert sum(law.values()) == pytest.approx(1)
-    usual = [cell for cell in seen if law[cell] * runs >= 5]
+    usual = [cell for cell in seen if law[cell] * runs >= 10]
     observed = [seen[cell] for cell in usual] + [runs - sum(seen[cell] for cell in usual)]
     expected = [runs * law[cell] for cell in usual] + [runs * (1 - sum(law[cell] for cell in usual))]
     assert chisquare(observed, expected).pvalue >= 1e-6
@@ -184,9 +184,9 @@ def test_baskets_that_nobody_has_come_out_as_often_as_noise_says():
     own = partitioning(PAIRS, 2, 1)
     first = own.division((0,), own.epsilon)
     wide = 1 - below(first.threshold, first.scale)
-    found = [items for _ in range(1_500) for items, _ in own.leaves(counts_of([]))]
+    found = [items for _ in range(700) for items, _ in own.leaves(counts_of([]))]
     step = own.division((1,), own.epsilon - first.epsilon)
-    expected = 1_500 * wide * (1 - below(step.threshold, step.scale)) * step.parts
+    expected = 700 * wide * (1 - below(step.threshold, step.scale)) * step.parts
     singles = sum(set(items) <= {0, 1} for items in found)
     assert abs(singles - expected) <= 6 * np.sqrt(expected) + 1
     assert {item for items in found for item in items} == {0, 1, 2, 3}

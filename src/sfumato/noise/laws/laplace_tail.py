@@ -28,8 +28,8 @@ def laplace_tail_bounds(scale: Fraction, threshold: int, bits: int) -> tuple[int
         bits: The precision.
 
     Example:
-        >>> laplace_tail_bounds(Fraction(1), 1, 16)  # 2^16·0.26894…
-        (17625, 17626)
+        >>> laplace_tail_bounds(Fraction(1), 1, 16)  # 2^16·0.26894… is 17625.3…
+        (17624, 17626)
     """
     one = 1 << bits
     ratio_lower, ratio_upper = exp_bounds(1 / scale, bits)
