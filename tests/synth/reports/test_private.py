@@ -83,6 +83,38 @@ def test_no_row_moves_a_measure_further_than_its_noise_is_made_for(relation):
     assert furthest == limits[1:]
 
 
+def test_no_unit_of_several_rows_moves_a_measure_further_than_its_noise_is_made_for():
+    """A session keeps two rows of each unit; without any one of them measures are as near as noise is made for."""
+    rows = [("ann", 0, "f"), ("ann", 1, "f"), ("ann", 2, "m"), ("bob", 0, "m"), ("eve", 2, "f"), ("eve", 2, "f")]
+    columns = {"who": sf.text(), "age": sf.integer(0, 2), "sex": sf.text(values=["f", "m"])}
+
+    def measures(kept, total):
+        table = pa.table([list(one) for one in zip(*kept, strict=True)], names=list(columns))
+        session = sf.open(
+            table, name="people", columns=columns, unit="who", limits=sf.Limits(max_rows_per_unit=2),
+            budget=sf.PureDP(1), engine="reference",
+        )  # fmt: skip
+        query = session.marginals("SELECT age, sex FROM people").query
+        made = coded(pa.table({"age": [0, 1], "sex": ["m", None]}), query.attributes, "made")
+        fit = DistanceFit(
+            query=query, relation=ADD_OR_REMOVE_ONE, rows=made, charge=sf.PureDP(1), total=total
+        )  # fmt: skip
+        limits = [int(noise.l1_sensitivity) for noise in fit.noises]
+        object.__setattr__(fit, "noises", (Silent(),) * len(fit.measures))
+        run = query.read(lambda statement: session.desk.engine.run(statement, salt="00" * 16))
+        return fit.release(run)["distances"], limits
+
+    furthest = [0, 0, 0]
+    for total in (1, 5):
+        every, limits = measures(rows, total)
+        assert limits == [8, 4, 4]
+        for unit in ("ann", "bob", "eve"):
+            without, _ = measures([row for row in rows if row[0] != unit], total)
+            moved = [abs(one - two) for one, two in zip(every, without, strict=True)]
+            furthest = [max(one, two) for one, two in zip(furthest, moved, strict=True)]
+    assert all(0 < one <= limit for one, limit in zip(furthest, limits, strict=True))
+
+
 def test_sensitivities_are_those_of_each_group_times_synthetic_rows():
     relations = ADD_OR_REMOVE_ONE, REPLACE_ONE
     add, swap = ([int(one.l1_sensitivity) for one in fit_of(relation=own).noises] for own in relations)
@@ -138,6 +170,7 @@ def test_a_report_is_charged_once_stored_and_covers_the_truth():
             assert one.high - one.low < 0.05
             assert abs(one.value - truth) < 0.03
     assert abs(found.total - 30 * len(ROWS)) < 60
+    assert f"mean of pairs of columns     {found.mean(2).value:.4f}, 95% interval" in repr(found)
     with pytest.raises(ParameterError):
         found.mean(3)
     with pytest.raises(BudgetExceededError):

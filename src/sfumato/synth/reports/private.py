@@ -179,7 +179,7 @@ class DistanceFit:
         return tuple(found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PrivateReport:
     """How far synthetic rows are from a table, with noise: safe to show to anybody.
 
@@ -194,8 +194,8 @@ class PrivateReport:
     distances: tuple[NoisyDistance, ...]
     total: int
     charge: PureDP
-    receipt: Receipt = field(repr=False)
-    reused: bool = field(repr=False)
+    receipt: Receipt
+    reused: bool
 
     def mean(self, columns: int) -> NoisyDistance:
         """The mean distance of marginals of so many columns: 1 or 2.
@@ -220,6 +220,14 @@ class PrivateReport:
             ParameterError: The path does not end in .html, or jinja2 or matplotlib is missing.
         """
         return private_page(self).save(path)
+
+    def __repr__(self) -> str:
+        """A line for each distance, and what they cost."""
+        lines = [
+            f"{_named(one):28} {one.value:.4f}, {float(CONFIDENCE):.0%} interval {one.low:.4f} to {one.high:.4f}"
+            for one in self.distances
+        ]
+        return "\n".join(["total variation distances, with noise", *lines, f"cost: {self.charge}"])
 
     def _found(self, columns: int, *, is_largest: bool) -> NoisyDistance:
         for one in self.distances:
@@ -309,9 +317,15 @@ def _public_rows(synthetic: Any, marginals: MarginalSet) -> Any:
     return synthetic.rows(min(max(1, round(synthetic.total)), MOST_ROWS), seed=0)
 
 
+def _named(one: NoisyDistance) -> str:
+    """Of what it is a distance, in words."""
+    return (
+        f"{'largest' if one.is_largest else 'mean'} of {'single columns' if one.columns == 1 else 'pairs of columns'}"
+    )
+
+
 def private_page(report: PrivateReport) -> ReportPage:
     """A private report as a page."""
-    words = {1: "one column", 2: "two columns"}
     kinds = sorted({one.is_largest for one in report.distances})
     places = sorted({one.columns for one in report.distances})
     panels = {}
@@ -325,9 +339,7 @@ def private_page(report: PrivateReport) -> ReportPage:
         y_label="total variation distance", caption=f"Lines: intervals of {float(CONFIDENCE):.0%} confidence, each.",
     )  # fmt: skip
     rows = tuple(
-        (f"{'largest' if one.is_largest else 'mean'} of {words[one.columns]}", f"{one.value:.4f}",
-         f"{one.low:.4f} to {one.high:.4f}")
-        for one in report.distances
+        (_named(one), f"{one.value:.4f}", f"{one.low:.4f} to {one.high:.4f}") for one in report.distances
     )  # fmt: skip
     return ReportPage(
         title="How near synthetic rows come", is_secret=False, label="Private: with noise",
