@@ -138,7 +138,7 @@ def frequent_itemsets(
         baskets: What is read: `session.baskets("SELECT item FROM sales", item="item")`.
         k: How many sets, from 1 to 1,000.
         epsilon: ε of the whole.
-        size: How many items a set has at most, from 1 to 4; all such sets together are at most 2,097,152.
+        size: How many items a set has at most, from 1 to 4; all such sets together are at most 524,288.
         idempotency_key: As for `Question.release`.
 
     Raises:

@@ -16,13 +16,13 @@ Counts: TypeAlias = NDArray[np.int64]
 MOST_SIZE: Final = 4
 """A set has at most so many items."""
 
-MOST_SETS: Final = 1 << 21
+MOST_SETS: Final = 1 << 19
 """So many sets are counted at most."""
 
 _CHUNK: Final = 1 << 16  # different baskets that are counted at a time
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)
 def candidates(items: int, size: int) -> tuple[tuple[int, ...], ...]:
     """All sets of 1 to `size` of some items, smaller ones first, then in the order of their items.
 
