@@ -138,6 +138,17 @@ def made_to_add_up(session):
     return told(groups.agg(n=sf.count()).release(epsilon=2))
 
 
+def flows(session):
+    """Synthetic flows to each world, of one draw each."""
+    made = sf.synth.synthetic_flows(
+        session.marginals("SELECT kind, world FROM visits"), origin="kind", destination="world", draws=1, epsilon=2
+    )
+    return [
+        {"world": world, "kind": kind, "n": int(made.counts[to, at])}
+        for to, world in enumerate(made.destinations) for at, kind in enumerate(made.origins)
+    ]  # fmt: skip
+
+
 def path(ask, pair=LOW, opening=None, *, share=HALF, why="", claim=None, fewer=1, **facts):
     """A case of a session that is asked."""
     return Case(mechanism=in_session(ask, opening, **facts), pair=pair, share=share, why=why, claim=claim, fewer=fewer)
@@ -148,6 +159,9 @@ def rows(text, pair=LOW, opening=None, *, share=HALF, why="", **price):
     return Case(mechanism=sql(text, opening, **price), pair=pair, share=share, why=why)
 
 
+ALONE = (visit("b"), visit("d", kind="b"))
+ONE_ROW = Limits(max_rows_per_unit=1)
+FEW_WORLDS = 200  # a column of synthetic data has a thousand values at most, and is the faster the fewer they are
 SPLIT = "the price is split over parts that these outputs do not show alike"
 CASES = {
     "a batch of aggregates": rows("SELECT world, COUNT(*) AS n, SUM(x) AS s, SUM(y) AS t FROM visits GROUP BY world"),
@@ -222,6 +236,18 @@ CASES = {
         Opening(facts={"neighboring_relation": sf.REPLACE_ONE}),
         share=QUARTER, why="a replacement moves the sum of one group by 20, those of two by 36",
     ),
+    "synthetic flows": Case(
+        mechanism=partial(in_session(flows, Opening(limits=ONE_ROW)), at_once=FEW_WORLDS),
+        pair=heavy(visit(kind="c"), others=ALONE), fewer=5,
+    ),
+    "synthetic flows with a replacement": Case(
+        mechanism=partial(
+            in_session(flows, Opening(limits=ONE_ROW, facts={"neighboring_relation": sf.REPLACE_ONE})),
+            at_once=FEW_WORLDS,
+        ),
+        pair=tuple((*ALONE, visit(kind=kind)) for kind in "ac"),
+        fewer=5, share=QUARTER, why="a worker who changes the destination tells more, and is in another world there",
+    ),
     "replacement between groups": rows(
         KINDS,
         tuple((*OTHERS, *(visit(kind=kind),) * 2) for kind in "ab"),
@@ -255,6 +281,7 @@ IN_TEST = (
     "a private join", "a retry", "a stored answer", "a unit of one group", "a unit of too many groups",
     "accounts below", "answers that accounts share", "Gaussian noise", "groups of public keys", "into a file",
     "private keys of many", "private keys of one person", "replacement between groups", "sums of people",
-    "units of two groups", "the engine reference", "the engine duckdb",
+    "synthetic flows", "synthetic flows with a replacement", "units of two groups", "the engine reference",
+    "the engine duckdb",
 )  # fmt: skip
 """The paths that `make test` tries: each kind of them, and all those that a seeded bug in `mutations` is found on."""

@@ -4,6 +4,9 @@ from tests.mutations.mutants import Mutant
 
 _ROOM = "synth/flows"
 _TESTS = "tests/synth/flows"
+_AUDITED = (
+    "tests/audits_of_everything/test_audited_paths.py::test_no_path_to_an_answer_tells_more_than_it_is_charged[{}]"
+)
 
 MUTANTS = (
     Mutant(
@@ -149,5 +152,36 @@ MUTANTS = (
         tests=(
             f"{_TESTS}/test_release.py::test_rows_without_declared_places_are_in_no_flow_and_counts_are_where_they_belong",
         ),
+    ),
+    Mutant(
+        name="flows have an eighth of the prior that was paid for",
+        edits=((f"{_ROOM}/release.py", "prior=least, added=row)", "prior=least / 8, added=row)"),),
+        tests=(_AUDITED.format("synthetic flows"),),
+    ),
+    Mutant(
+        name="replaced workers of flows have a sixteenth of the prior that was paid for",
+        edits=((f"{_ROOM}/release.py", "prior=least, added=row)", "prior=least / 16, added=row)"),),
+        tests=(_AUDITED.format("synthetic flows with a replacement"),),
+    ),
+    Mutant(
+        name="a map of flows shows those to other places",
+        edits=((f"{_ROOM}/result.py", "if destination in (None, self.destinations[place])", "if place >= 0"),),
+        tests=(f"{_TESTS}/test_result.py::test_a_map_shows_where_those_who_go_somewhere_come_from",),
+    ),
+    Mutant(
+        name="errors beside exact flows do not say that they are the owner's",
+        edits=(("plots/flows.py", "panel.set_title(OWNER_ONLY", 'panel.set_title("errors"'),),
+        tests=("tests/plots/test_flows.py::test_errors_against_exact_flows_are_labelled_as_the_owners",),
+    ),
+    Mutant(
+        name="a session of a server has marginals that nobody makes",
+        edits=(
+            (
+                "session/training/ordered.py",
+                'raise ParameterError(\n            "marginals"',
+                'return ParameterError(\n            "marginals"',
+            ),
+        ),
+        tests=("tests/client/test_session.py::test_a_server_makes_no_synthetic_flows_and_says_so",),
     ),
 )

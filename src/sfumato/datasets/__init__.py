@@ -6,6 +6,7 @@ Everything here is public or made up, so nothing of it is noise and nothing of i
 
 from sfumato.datasets.adult import ADULT_NAMES, adult_or_people, load_adult
 from sfumato.datasets.census import people
+from sfumato.datasets.commuting import Commuters, commuters
 from sfumato.datasets.pseudonyms import SearchLog, ratings, search_log, traces
 from sfumato.datasets.shapes import SHAPES, LabeledImages, shapes
 from sfumato.datasets.shops import Shop, shop
@@ -20,12 +21,14 @@ __all__ = [
     "SHAPES",
     "SYMPTOMS",
     "City",
+    "Commuters",
     "HospitalAndVoters",
     "LabeledImages",
     "SearchLog",
     "Shop",
     "adult_or_people",
     "city",
+    "commuters",
     "company",
     "diseases",
     "hospital_and_voters",

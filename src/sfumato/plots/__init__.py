@@ -9,6 +9,7 @@ from sfumato.plots.audits import lower_bounds, outputs_of_both, p_values, words_
 from sfumato.plots.budgets import burn_down, composition, group_privacy, survey_tradeoff
 from sfumato.plots.effects import feature_effects
 from sfumato.plots.itemsets import itemset_counts
+from sfumato.plots.flows import flows_on_map
 from sfumato.plots.learning import accuracy_over_epsilon
 from sfumato.plots.local import detection_curve, device_costs, fractions_found, variances_over_epsilon
 from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
@@ -30,6 +31,7 @@ __all__ = [
     "device_costs",
     "distances_over_reports",
     "feature_effects",
+    "flows_on_map",
     "fractions_found",
     "group_privacy",
     "histogram",

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, NoReturn
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.rationals import set_fields
@@ -163,3 +163,14 @@ class SessionElsewhere(ABC):
     @abstractmethod
     def training_set(self, query: Any, *, target: str | None = None, classes: Sequence[Key] | None = None) -> Any:
         """The rows of a query, for a model to be fitted to; no data is read and nothing is spent."""
+
+    def marginals(self, query: Any, *, bins: Any = None) -> NoReturn:  # noqa: ARG002 # as a session has it
+        """Refused: servers make no synthetic rows and no synthetic flows.
+
+        Raises:
+            ParameterError: Always; nothing is sent and nothing is spent.
+        """
+        raise ParameterError(
+            "marginals", "a session of a server", "are of a session that has the data: servers make no synthetic rows"
+            " or flows; ask the owner to run sf.synth there, and to share what it makes",
+        )  # fmt: skip

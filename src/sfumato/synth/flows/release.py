@@ -96,10 +96,10 @@ def synthetic_flows(
     *,
     origin: str,
     destination: str,
-    draws: int | Mapping[Key, int],
+    draws: int | Mapping[Any, int],
     epsilon: Number,
     delta: Number = 0,
-    prior: Mapping[Key, Mapping[Key, int]] | None = None,
+    prior: Mapping[Any, Mapping[Any, int]] | None = None,
 ) -> Flows:
     """Synthetic flows between places: for each destination, draws of where those who go there come from.
 
