@@ -154,14 +154,9 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        name="flows have an eighth of the prior that was paid for",
-        edits=((f"{_ROOM}/release.py", "prior=least, added=row)", "prior=least / 8, added=row)"),),
+        name="flows have a hundredth of the prior that was paid for",
+        edits=((f"{_ROOM}/release.py", "prior=least, added=row)", "prior=least / 100, added=row)"),),
         tests=(_AUDITED.format("synthetic flows"),),
-    ),
-    Mutant(
-        name="replaced workers of flows have a sixteenth of the prior that was paid for",
-        edits=((f"{_ROOM}/release.py", "prior=least, added=row)", "prior=least / 16, added=row)"),),
-        tests=(_AUDITED.format("synthetic flows with a replacement"),),
     ),
     Mutant(
         name="a map of flows shows those to other places",
