@@ -4,9 +4,6 @@ from tests.mutations.mutants import Mutant
 
 _ROOM = "synth/flows"
 _TESTS = "tests/synth/flows"
-_AUDITED = (
-    "tests/audits_of_everything/test_audited_paths.py::test_no_path_to_an_answer_tells_more_than_it_is_charged[{}]"
-)
 
 MUTANTS = (
     Mutant(
@@ -156,7 +153,7 @@ MUTANTS = (
     Mutant(
         name="flows have a hundredth of the prior that was paid for",
         edits=((f"{_ROOM}/release.py", "prior=least, added=row)", "prior=least / 100, added=row)"),),
-        tests=(_AUDITED.format("synthetic flows"),),
+        tests=(f"{_TESTS}/test_release.py::test_a_delta_is_charged_too_and_an_empty_table_has_flows",),
     ),
     Mutant(
         name="a map of flows shows those to other places",
