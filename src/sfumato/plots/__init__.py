@@ -8,8 +8,8 @@ from sfumato.plots.attacks import distances_over_reports, roc_curves, success_cu
 from sfumato.plots.audits import lower_bounds, outputs_of_both, p_values, words_of_both
 from sfumato.plots.budgets import burn_down, composition, group_privacy, survey_tradeoff
 from sfumato.plots.effects import feature_effects
-from sfumato.plots.itemsets import itemset_counts
 from sfumato.plots.flows import flows_on_map
+from sfumato.plots.itemsets import itemset_counts
 from sfumato.plots.learning import accuracy_over_epsilon
 from sfumato.plots.local import detection_curve, device_costs, fractions_found, variances_over_epsilon
 from sfumato.plots.losses import privacy_loss, privacy_profile, risk, trade_off
