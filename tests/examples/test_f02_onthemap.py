@@ -25,7 +25,7 @@ def test_the_owner_knows_all_flows(made):
     assert np.array_equal(found.shape, made.kilometers.shape)
 
 
-def test_a_map_is_saved_and_what_only_the_owner_knows_is_labelled(tmp_path, monkeypatch, capsys):
+def test_a_map_is_saved_and_what_only_the_owner_knows_is_labeled(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(example, "WORKERS", 3_000)
     example.main(tmp_path)
     assert (tmp_path / "onthemap.png").exists()

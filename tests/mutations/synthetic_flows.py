@@ -163,7 +163,7 @@ MUTANTS = (
     Mutant(
         name="errors beside exact flows do not say that they are the owner's",
         edits=(("plots/flows.py", "panel.set_title(OWNER_ONLY", 'panel.set_title("errors"'),),
-        tests=("tests/plots/test_flows.py::test_errors_against_exact_flows_are_labelled_as_the_owners",),
+        tests=("tests/plots/test_flows.py::test_errors_against_exact_flows_are_labeled_as_the_owners",),
     ),
     Mutant(
         name="a session of a server has marginals that nobody makes",

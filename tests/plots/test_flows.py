@@ -22,7 +22,7 @@ def test_blocks_have_the_color_of_their_number_and_lines_the_width_of_their_flow
     assert figure.axes[0].get_aspect() == pytest.approx(1 / math.cos(math.radians(60.5)))
 
 
-def test_errors_against_exact_flows_are_labelled_as_the_owners():
+def test_errors_against_exact_flows_are_labeled_as_the_owners():
     figure = flows_on_map(BLOCKS, errors={"0 to 2 km": 0.1, "2 km or more": 0.2}, **ASK)
     panel = next(axes for axes in figure.axes if axes.get_title(loc="left") == OWNER_ONLY)
     assert [bar.get_height() for bar in panel.patches] == [0.1, 0.2]
