@@ -117,7 +117,7 @@ MUTANTS = (
     Mutant(
         name="impossible combinations are possible in the model",
         edits=((_FITTING, "potentials[group] = potentials.get(group, 0.0) + mask",
-                "potentials[group] = potentials.get(group, 0.0) * mask"),),
+                "potentials[group] = potentials.get(group, 0.0) + np.maximum(mask, -9.0)"),),
         tests=(f"{_TESTS}/test_fitting.py",),
     ),
     Mutant(

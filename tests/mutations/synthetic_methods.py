@@ -55,6 +55,11 @@ MUTANTS = (
         tests=(f"{_TESTS}/test_mwem.py",),
     ),
     Mutant(
+        name="pairs of a tree take whatever memory they need",
+        edits=((f"{_ROOM}/plan.py", "room -= shape.cells(pair)", "pass"),),
+        tests=(f"{_TESTS}/test_plan.py::test_a_tree_has_the_pairs_for_which_there_is_memory",),
+    ),
+    Mutant(
         name="a network has tables that noise hides",
         edits=((_NETWORK, "if shape.cells([name, *parents]) <= most:", "if most is not None:"),),
         tests=(f"{_TESTS}/test_privbayes.py",),

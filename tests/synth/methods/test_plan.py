@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.synth.methods.small import Counted, measuring_of, query_of, session_of, without_an_engine
+from tests.synth.methods.small import ROWS, Counted, measuring_of, query_of, session_of, without_an_engine
 
 from sfumato.accounting import ZCDPAccountant
 from sfumato.audit import audit
@@ -131,6 +131,26 @@ def test_one_column_is_a_tree():
     measure_tree(measuring, ("age",), Stated())
     assert kinds(measuring) == [(("age",), True)]
     assert measuring.left < Fraction(1, 10**8)
+
+
+@pytest.mark.parametrize(("cells", "pairs"), [(12, 1), (21, 2), (8, 0)])
+def test_a_tree_has_the_pairs_for_which_there_is_memory(cells, pairs, monkeypatch):
+    monkeypatch.setattr("sfumato.synth.methods.plan._MOST_CELLS", cells)
+    measuring = measuring_of(ROWS * 9, rho=Fraction(30))
+    measure_tree(measuring, NAMES, Stated())
+    found = [columns for columns, is_measured in kinds(measuring)[3:] if is_measured]
+    assert len(found) == (pairs or 3)
+    assert {len(columns) for columns in found} == {2 if pairs else 1}
+    assert measuring.left < Fraction(1, 10**5)
+
+
+def test_a_tree_stays_within_memory_beside_what_is_impossible(monkeypatch):
+    monkeypatch.setattr("sfumato.synth.methods.plan.LARGEST", 8 * 24)
+    zeros = {("age", "ill"): np.zeros((4, 3), dtype=bool)}
+    measuring = measuring_of(ROWS * 9, rho=Fraction(30))
+    measure_tree(measuring, NAMES, Stated(impossible=zeros))
+    assert kinds(measuring)[-1][1]
+    assert measuring.left < Fraction(1, 10**5)
 
 
 def test_an_empty_table_is_measured_too():

@@ -164,6 +164,10 @@ def test_impossible_combinations_get_nothing_and_their_counts_are_ignored():
     assert fit_model(SHAPE, wild, impossible={("a", "b"): never}).total < 2 * ROWS
     rows = model.rows(1000, seed=1)
     assert not never[rows["a"], rows["b"]].any()
+    singles = [NoisyMarginal(["a"], [9, 9, 9], stddev=1)]
+    for found in (model, fit_model(SHAPE, singles, impossible={("a", "b"): never})):
+        assert np.array_equal(np.isneginf(found.potentials["a", "b"]), never)
+        assert not found.marginal(["a", "b"])[never].any()
 
 
 def test_a_start_saves_iterations_and_changes_nothing_else():
