@@ -22,7 +22,7 @@ from sfumato.session.training.marginals import marginal_query
 from sfumato.synth.methods.plan import METHODS, SynthesisModel, SynthesisPlan
 from sfumato.synth.methods.stated import Stated
 
-CASES = [(method, relation, seed) for method in METHODS for relation in NeighboringRelation for seed in range(3)]
+CASES = [(method, relation, seed) for method in METHODS for relation in NeighboringRelation for seed in range(2)]
 
 
 class Tape:

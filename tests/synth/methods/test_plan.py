@@ -1,7 +1,7 @@
 """A synthesis as a plan: what it costs is what it states, and the model follows from what was released."""
 
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -24,6 +24,7 @@ from sfumato.synth.methods.plan import (
 )
 from sfumato.synth.methods.stated import Stated
 from sfumato.synth.models.model import GraphicalModel
+from sfumato.synth.models.shape import TableShape
 
 CHARGE = ApproxDP(4, "1e-6")
 
@@ -68,8 +69,13 @@ def test_the_model_follows_from_what_was_released():
     assert np.array_equal(again, model.model.marginal(["age", "ill"]))
 
 
+@cache
+def uniform(sizes):
+    return GraphicalModel(TableShape(dict(sizes)), {}, total=1)
+
+
 def uniform_model(shape, _measured, **_):
-    return GraphicalModel(shape, {}, total=1)
+    return uniform(tuple(shape.sizes.items()))
 
 
 @pytest.mark.statistical
