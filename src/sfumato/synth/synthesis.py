@@ -59,6 +59,8 @@ def synthesize(
     an empty table                                noise alone; made-up rows are few and mean nothing
     a column without bounds or listed values      UnboundedSensitivityError; nothing is charged
     pairs with more than 2^27 combinations        ParameterError; nothing is charged
+    a workload beyond memory, or of no method     ParameterError; nothing is charged
+    all rows stated to be impossible              ParameterError; nothing is charged
     ============================================  ====================================================
 
     Args:
@@ -94,7 +96,7 @@ def synthesize(
         (2, 'aim', 'ε 1, δ 1e-06')
 
     References:
-        [MMS21] for MST; [MMSM22] for AIM; [MSM19] for the model.
+        [MMS21] for MST; [MMSM22] for AIM; [ZCPSX17] for PrivBayes; [MSM19] for MWEM with a model, and the model.
     """
     view = of_kind(session, "session", View, "a session: sf.open(…) or sf.Session(…)")
     charge = ApproxDP(positive(epsilon, "epsilon"), open_probability(delta, "delta"))
