@@ -14,6 +14,7 @@ from sfumato.cli.ledger.commands import ledger_app
 from sfumato.cli.local import local_app
 from sfumato.cli.remote import COMMANDS, Dataset, ask_server
 from sfumato.cli.stream.command import stream as stream_events
+from sfumato.cli.synth.command import synth as make_rows
 from sfumato.errors import ParameterError, SfumatoError
 from sfumato.version import __version__
 
@@ -39,6 +40,7 @@ app.add_typer(curator_app, name="curator")
 app.add_typer(audit_app, name="audit")
 app.add_typer(local_app, name="local")
 app.command("stream")(stream_events)
+app.command("synth")(make_rows)
 for command in COMMANDS:
     app.command()(command)
 

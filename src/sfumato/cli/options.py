@@ -102,10 +102,10 @@ def declared_columns(columns: Sequence[str], keys: Sequence[str]) -> dict[str, C
         ('Female', 'Male')
     """
     declared: dict[str, Column] = {}
-    for name, words in _by_name("column", columns, _COLUMN_FORMS).items():
+    for name, words in by_name("column", columns, _COLUMN_FORMS).items():
         with _shown("column", f"{name}={words}"):
             declared[name] = _column(words.split(":"))
-    for name, words in _by_name("keys", keys, _KEY_FORMS).items():
+    for name, words in by_name("keys", keys, _KEY_FORMS).items():
         column = declared.get(name, schema.text())
         with _shown("keys", f"{name}={words}"):
             declared[name] = replace(column, values=tuple(_key(key, column.kind) for key in separated(words)))
@@ -123,8 +123,21 @@ def separated(words: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts)
 
 
-def _by_name(option: str, declarations: Sequence[str], forms: str) -> Mapping[str, str]:
-    """The text after "=" of each name."""
+def by_name(option: str, declarations: Sequence[str], forms: str) -> Mapping[str, str]:
+    """The text after "=" of each name.
+
+    Args:
+        option: What is given, for errors.
+        declarations: What was typed.
+        forms: What it must look like.
+
+    Raises:
+        ParameterError: A declaration has no name or no text, or repeats a name.
+
+    Example:
+        >>> by_name("bins", ["age=10"], "must look like age=10")
+        {'age': '10'}
+    """
     found: dict[str, str] = {}
     for declaration in declarations:
         name, sign, words = declaration.partition("=")

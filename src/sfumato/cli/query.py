@@ -94,7 +94,7 @@ def _without_ledger(file: tuple[str, ...], data: DataOptions, budget: Budget) ->
                 "policy", data.policy, f"already declares the data; leave out {', '.join(data.of_a_table)}"
             )
         policy = load_policy(data.policy)
-        return Session(_with_source(policy, *file) if file else policy, budget=budget)
+        return Session(with_source(policy, *file) if file else policy, budget=budget)
     if len(file) + 1 != _FILE_AND_SQL:
         raise ParameterError("arguments", len(file) + 1, "must be two, FILE and SQL; with --policy, SQL alone")
     return open_session(
@@ -112,7 +112,7 @@ def _without_ledger(file: tuple[str, ...], data: DataOptions, budget: Budget) ->
     )  # fmt: skip
 
 
-def _with_source(policy: Policy, file: str, *more: str) -> Policy:
+def with_source(policy: Policy, file: str, *more: str) -> Policy:
     """The policy with another file as the source of its only table."""
     if more or len(policy.sources) != 1:
         raise ParameterError(

@@ -10,10 +10,12 @@ from sfumato.numeric.rationals import Number, open_probability, positive, positi
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.query.python.frame import Frame
 from sfumato.session.asking.question import Question
+from sfumato.session.asking.training_set import MarginalSet
 from sfumato.session.asking.view import View
 from sfumato.session.training.attributes import Binning
 from sfumato.session.training.marginals import MOST_CELLS, MarginalQuery
 from sfumato.synth.methods.choosing import check_method, chosen_method
+from sfumato.synth.methods.measuring import Progress, unheard
 from sfumato.synth.methods.plan import METHODS, Method, SynthesisModel, SynthesisPlan
 from sfumato.synth.methods.stated import Impossible, Stated, Workload
 from sfumato.synth.models.rows import MOST_ROWS
@@ -35,6 +37,7 @@ def synthesize(
     workload: Workload | None = None,
     impossible: Impossible | None = None,
     total: int | None = None,
+    progress: Progress = unheard,
     idempotency_key: str | None = None,
 ) -> Synthetic:
     """Made-up rows with about the marginals of a query: what is measured is chosen, measured and fitted.
@@ -79,6 +82,7 @@ def synthesize(
             ``{("age", "married"): [((0, 15), True)]}``; made-up rows never have them. A range of a number has whole
             bins. Only public knowledge belongs here: what follows from the data is not protected.
         total: How many rows there are, if that is public; else it is estimated.
+        progress: Hears what is done next: ``"choose"``, ``"measure age, sex"``, ``"fit"``.
         idempotency_key: As for `Question.release`.
 
     Raises:
@@ -98,10 +102,41 @@ def synthesize(
     References:
         [MMS21] for MST; [MMSM22] for AIM; [ZCPSX17] for PrivBayes; [MSM19] for MWEM with a model, and the model.
     """
-    view = of_kind(session, "session", View, "a session: sf.open(…) or sf.Session(…)")
     charge = ApproxDP(positive(epsilon, "epsilon"), open_probability(delta, "delta"))
-    one_of(method, "method", ("auto", *METHODS))
     rows = None if total is None else float(positive_integer(total, "total", most=MOST_ROWS))
+    marginals, plan, reason = planned(
+        session, query, charge=charge, method=method, bins=bins, workload=workload, impossible=impossible,
+        progress=progress,
+    )  # fmt: skip
+    found = marginals.fit(plan, idempotency_key=idempotency_key)
+    progress("fit")
+    return Synthetic(
+        method=plan.method, reason=reason, guarantee=charge, receipt=found.receipt, reused=found.reused,
+        attributes=marginals.attributes,
+        measured=tuple(tuple(columns) for columns, _, stddev, _ in found.model["steps"] if stddev is not None),
+        made=SynthesisModel.of(marginals.query, found.model, total=rows, stated=plan.stated),
+    )  # fmt: skip
+
+
+def planned(
+    session: View,
+    query: str | Frame[Question],
+    *,
+    charge: ApproxDP,
+    method: Method | Literal["auto"] = "auto",
+    bins: Mapping[str, Binning] | None = None,
+    workload: Workload | None = None,
+    impossible: Impossible | None = None,
+    progress: Progress = unheard,
+) -> tuple[MarginalSet, SynthesisPlan, str]:
+    """What `synthesize` would read, how it would measure that, and why so; nothing is read or charged.
+
+    Raises:
+        ParameterError: An argument cannot be used.
+        UnboundedSensitivityError: A column has neither bounds nor listed values.
+    """
+    view = of_kind(session, "session", View, "a session: sf.open(…) or sf.Session(…)")
+    one_of(method, "method", ("auto", *METHODS))
     marginals = view.marginals(query, bins=bins)
     _check_size(marginals.query)
     stated = Stated.of(marginals.attributes, workload=workload, impossible=impossible)
@@ -110,15 +145,10 @@ def synthesize(
         chosen, reason = chosen_method(TableShape({one.name: one.size for one in marginals.attributes}), stated)
     check_method(chosen, len(marginals.attributes), stated)
     plan = SynthesisPlan(
-        query=marginals.query, relation=marginals.neighboring_relation, charge=charge, method=chosen, stated=stated
+        query=marginals.query, relation=marginals.neighboring_relation, charge=charge, method=chosen, stated=stated,
+        progress=progress,
     )  # fmt: skip
-    found = marginals.fit(plan, idempotency_key=idempotency_key)
-    return Synthetic(
-        method=chosen, reason=reason, guarantee=charge, receipt=found.receipt, reused=found.reused,
-        attributes=marginals.attributes,
-        measured=tuple(tuple(columns) for columns, _, stddev, _ in found.model["steps"] if stddev is not None),
-        made=SynthesisModel.of(marginals.query, found.model, total=rows, stated=stated),
-    )  # fmt: skip
+    return marginals, plan, reason
 
 
 def _check_size(query: MarginalQuery) -> None:

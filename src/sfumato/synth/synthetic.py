@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Codes: TypeAlias = npt.NDArray[np.int64]
+
+FORMATS: Final = (".csv", ".parquet")
+"""How files of made-up rows end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +100,8 @@ class Synthetic:
 
         return pl.DataFrame(self.rows(n, seed=seed))
 
-    def save(self, path: str | Path, n: int | None = None, *, seed: int | None = None) -> None:
-        """Write `rows` into a file: CSV or Parquet, by the end of its name.
+    def save(self, path: str | Path, n: int | None = None, *, seed: int | None = None) -> int:
+        """Write `rows` into a file, CSV or Parquet by the end of its name, and say how many there are.
 
         Raises:
             ParameterError: The name ends otherwise.
@@ -106,13 +109,14 @@ class Synthetic:
         from pyarrow import csv, parquet  # noqa: PLC0415 # loaded when rows are written
 
         target = path_of(path, "path")
-        if target.suffix not in {".csv", ".parquet"}:
-            raise ParameterError("path", str(target), "must end with .csv or .parquet")
+        if target.suffix not in FORMATS:
+            raise ParameterError("path", str(target), f"must end with {' or '.join(FORMATS)}")
         rows = self.rows(n, seed=seed)
         if target.suffix == ".csv":
             csv.write_csv(rows, target)
         else:
             parquet.write_table(rows, target)
+        return int(rows.num_rows)
 
     def given(self, values: Mapping[str, Key | None]) -> "Synthetic":
         """The same for rows that have certain values, such as ``{"sex": "f"}``; numbers stand for their bins.

@@ -88,9 +88,9 @@ def file_for(to: str | PathLike[str], question: Presented, policy: Policy) -> Pa
     path = _path(to)
     if path is None or path.suffix.lower() != ".parquet":
         raise ParameterError("to", str(to), 'must be the name of a Parquet file, such as "answers.parquet"')
-    if not _can_be_written(path):
+    if not can_be_written(path):
         raise ParameterError("to", str(to), "must be a name in an existing folder in which this user may write")
-    if any(_is_source(path, facts.source) for facts in policy.sources.values()):
+    if any(is_source(path, facts.source) for facts in policy.sources.values()):
         raise ParameterError("to", str(to), "is the file that a table is read from; write the answer beside it")
     if question.order or question.windows or question.limit is not None or question.offset:
         requirement = (
@@ -181,12 +181,13 @@ def _path(to: object) -> Path | None:
     return Path(name) if isinstance(name, str) else None
 
 
-def _is_source(path: Path, source: object) -> bool:
+def is_source(path: Path, source: object) -> bool:
+    """Whether a path is the file that a table is read from."""
     stored = _path(source)
     return stored is not None and path.exists() and stored.exists() and path.samefile(stored)
 
 
-def _can_be_written(path: Path) -> bool:
+def can_be_written(path: Path) -> bool:
     """Whether a file of that name can be: it is tried beside it, because answers are written there first."""
     draft = _draft(path)
     try:

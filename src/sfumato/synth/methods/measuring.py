@@ -30,6 +30,9 @@ from sfumato.synth.models.shape import Columns
 Merging: TypeAlias = Mapping[str, npt.NDArray[np.int64]]
 """For each column the number of the value that each of its values counts as: from 0, without gaps."""
 
+Progress: TypeAlias = Callable[[str], None]
+"""Hears what is done next, which follows from what was released."""
+
 _RARE: Final = 3
 """A value is rare if its noisy count is below so many standard deviations."""
 
@@ -65,6 +68,10 @@ class MeasuringStep:
         return [list(self.columns), str(self.rho), stddev, list(self.counts)]
 
 
+def unheard(stage: str, /) -> None:
+    """Progress that nobody hears."""
+
+
 class Measuring:
     """Exact marginals, behind the two mechanisms that may open them.
 
@@ -76,6 +83,7 @@ class Measuring:
         query: What is read.
         relation: What may change between neighboring databases.
         rho: What all together may cost.
+        progress: Hears what is done next.
 
     Attributes:
         left: What may still be spent.
@@ -83,8 +91,15 @@ class Measuring:
     """
 
     def __init__(
-        self, marginals: Marginals, query: MarginalQuery, *, relation: NeighboringRelation, rho: Fraction
-    ) -> None:  # fmt: skip
+        self,
+        marginals: Marginals,
+        query: MarginalQuery,
+        *,
+        relation: NeighboringRelation,
+        rho: Fraction,
+        progress: Progress = unheard,
+    ) -> None:
+        self._progress = progress
         self._marginals, self._query, self._relation = marginals, query, relation
         self._sizes = {one.name: one.size for one in query.attributes}
         self._merging: Merging = {}
@@ -131,6 +146,7 @@ class Measuring:
             columns: Of which columns.
             rho: What it may cost.
         """
+        self._progress(f"measure {', '.join(columns)}")
         moved, cells = self._sensitivity(columns), prod(self.lengths(columns))
         distance = self._query.merged_l2(self._relation) if self._merging else moved.l2
         stddev = max(dyadic_up(sqrt_up(distance**2 / (2 * rho)), bits=_DIGITS), _LEAST)
@@ -212,6 +228,7 @@ class Measuring:
         reach: Fraction | int,
     ) -> Columns:
         """One of the candidates, by scores of the marginals that are read for them."""
+        self._progress("choose")
         epsilon = Fraction(max(0, floor(sqrt_up(8 * rho) * 2**_DIGITS) - 1), 2**_DIGITS)
         cost = self._taken(exponential_to_zcdp(epsilon))
         scores = [0] * len(candidates)

@@ -22,7 +22,7 @@ from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.session.training.marginals import MarginalQuery, Marginals
 from sfumato.synth.methods.aim import LARGEST, measure_adaptively
-from sfumato.synth.methods.measuring import Measuring, Merging, merged, merging_of
+from sfumato.synth.methods.measuring import Measuring, Merging, Progress, merged, merging_of, unheard
 from sfumato.synth.methods.mwem import measure_in_rounds
 from sfumato.synth.methods.privbayes import measure_network
 from sfumato.synth.methods.stated import Stated
@@ -112,6 +112,7 @@ class SynthesisPlan:
         charge: The cost.
         method: How marginals are chosen.
         stated: The workload, and what is impossible.
+        progress: Hears what is done next.
     """
 
     query: MarginalQuery = field(repr=False)
@@ -119,6 +120,7 @@ class SynthesisPlan:
     charge: ApproxDP
     method: Method
     stated: Stated = field(default_factory=Stated, repr=False)
+    progress: Progress = field(default=unheard, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         columns, rows = len(self.query.attributes), self.query.rows_per_unit
@@ -141,7 +143,7 @@ class SynthesisPlan:
 
     def release(self, marginals: Marginals, /) -> dict[str, Json]:
         """All choices and noisy counts."""
-        measuring = Measuring(marginals, self.query, relation=self.relation, rho=self.event.rho)
+        measuring = Measuring(marginals, self.query, relation=self.relation, rho=self.event.rho, progress=self.progress)
         METHODS[self.method](measuring, tuple(one.name for one in self.query.attributes), self.stated)
         return {"steps": [step.document() for step in measuring.steps]}
 

@@ -1,0 +1,1 @@
+"""`sfumato synth`: a file of made-up rows that look like a table."""
