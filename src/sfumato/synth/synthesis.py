@@ -136,6 +136,8 @@ def planned(
         UnboundedSensitivityError: A column has neither bounds nor listed values.
     """
     view = of_kind(session, "session", View, "a session: sf.open(…) or sf.Session(…)")
+    if not callable(progress):
+        raise ParameterError("progress", progress, "must be a function of one text, which hears what is done next")
     one_of(method, "method", ("auto", *METHODS))
     marginals = view.marginals(query, bins=bins)
     _check_size(marginals.query)
