@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from sfumato.synth.models.measured import NoisyMarginal
     from sfumato.synth.models.model import FitReport, GraphicalModel
     from sfumato.synth.models.shape import TableShape
+    from sfumato.synth.relational.release import synthesize_tables
+    from sfumato.synth.relational.tables import SyntheticTables
     from sfumato.synth.reports.exact.owner import OwnerReport, report
     from sfumato.synth.reports.exact.prediction import Prediction
     from sfumato.synth.reports.private import NoisyDistance, PrivateReport, private_report
@@ -39,6 +41,7 @@ _HOMES = {
     "PrivateReport": "synth.reports.private",
     "Synthetic": "synth.synthetic",
     "SyntheticBaskets": "synth.baskets.release",
+    "SyntheticTables": "synth.relational.tables",
     "TableShape": "synth.models.shape",
     "fit_model": "synth.models.fitting",
     "flow_epsilon": "synth.flows.priors",
@@ -49,6 +52,7 @@ _HOMES = {
     "private_report": "synth.reports.private",
     "report": "synth.reports.exact.owner",
     "synthesize": "synth.synthesis",
+    "synthesize_tables": "synth.relational.release",
     "synthetic_baskets": "synth.baskets.release",
     "synthetic_flows": "synth.flows.release",
 }
@@ -67,6 +71,7 @@ __all__ = [
     "PrivateReport",
     "Synthetic",
     "SyntheticBaskets",
+    "SyntheticTables",
     "TableShape",
     "fit_model",
     "flow_epsilon",
@@ -77,6 +82,7 @@ __all__ = [
     "private_report",
     "report",
     "synthesize",
+    "synthesize_tables",
     "synthetic_baskets",
     "synthetic_flows",
 ]

@@ -79,14 +79,22 @@ class Synthetic:
         Raises:
             ParameterError: n or the seed is out of range.
         """
+        return self.decoded(self.codes(self.made.model.rows(n, seed=seed), seed=seed), seed=seed)
+
+    def codes(self, numbers: Mapping[str, npt.NDArray[np.integer]], *, seed: int | None) -> dict[str, Codes]:
+        """The numbers of declared values, for numbers of the model's: a rare value is drawn among the rare ones."""
+        return {name: self._split(name, own.astype(np.int64), seed) for name, own in numbers.items()}
+
+    def decoded(self, codes: Mapping[str, Codes], *, seed: int | None) -> "pa.Table":
+        """An Arrow table of the values that numbers stand for, for some or all of the columns."""
         import pyarrow as pa  # noqa: PLC0415 # loaded when rows are made
 
-        drawn = self.made.model.rows(n, seed=seed)
         columns = {}
         for attribute in self.attributes:
-            codes = self._split(attribute.name, drawn[attribute.name].astype(np.int64), seed)
-            within = uniform(seed, f"within {attribute.name}", len(codes))
-            columns[attribute.name] = pa.array(attribute.decode(codes, within), _type_of(attribute.kind))
+            if attribute.name in codes:
+                own = codes[attribute.name]
+                within = uniform(seed, f"within {attribute.name}", len(own))
+                columns[attribute.name] = pa.array(attribute.decode(own, within), _type_of(attribute.kind))
         return pa.table(columns)
 
     def to_pandas(self, n: int | None = None, *, seed: int | None = None) -> "pd.DataFrame":

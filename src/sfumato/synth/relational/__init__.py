@@ -1,0 +1,1 @@
+"""Synthetic data of two tables: units, and their rows in another table."""
