@@ -69,7 +69,7 @@ def main(output: Path = Path("example-output")) -> None:
         print(f"{band:>12}: total variation {apart:.3f} (owner only)")
     center = made.names[int(last_year.argmax())]
     figure = flows.plot(made.blocks, destination=center, title=f"Where those live who work in {center}", errors=named)
-    print(sf.plots.save(figure, output / "onthemap.png"))
+    print(sf.plots.save(figure, output / "f02_onthemap.png"))
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def main() -> None:
     shop = sf.datasets.shop(CUSTOMERS)
     found, made, spent = released(shop, epsilon=EPSILON)
     exact = shop.bought_together()
-    print(f"{'set of items':24} {'counted':>8} {'made up':>8} {'exact':>8}")
+    print(f"{'set of items':24} {'counted':>8} {'made up':>8} {'exact':>8} (owner only)")
     for items, counted in zip(found.itemsets, found.counts, strict=True):
         true = exact[tuple(map(str, items))]
         print(f"{', '.join(map(str, items)):24} {counted:8,} {made.count(items):8,} {true:8,}")
@@ -61,7 +61,7 @@ def main() -> None:
     print(f"{made.total:,} made-up baskets of {len(made.baskets):,} kinds; other customers have rare kinds")
     if len(sys.argv) > 1:
         figure = drawn(found, made, exact)
-        print(f"drew {sf.plots.save(figure, f'{sys.argv[1]}/baskets.png')}")
+        print(f"drew {sf.plots.save(figure, f'{sys.argv[1]}/f10_baskets.png')}")
 
 
 if __name__ == "__main__":

@@ -99,8 +99,8 @@ def test_a_server_that_is_away_and_a_dataset_that_is_none_are_said(served):
     ("waits", "awaits"), [(RemoteSession, AsyncSession), (RemoteQuestion, AsyncQuestion), (RemoteBatch, AsyncBatch)]
 )
 def test_both_have_one_face(waits, awaits):
-    """But for what is a property of one who waits, and for fits: `fit` of scikit-learn waits."""
-    own = {"account_name", "budget", "spent", "remaining", "training_set"}
+    """But for what is a property of one who waits, for fits, as `fit` of scikit-learn waits, and for a refusal."""
+    own = {"account_name", "budget", "spent", "remaining", "training_set", "marginals"}
     names = ({name for name in dir(kind) if not name.startswith("_")} for kind in (waits, awaits))
     first, second = names
     assert first - own == second

@@ -28,7 +28,7 @@ def test_the_owner_knows_all_flows(made):
 def test_a_map_is_saved_and_what_only_the_owner_knows_is_labeled(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(example, "WORKERS", 3_000)
     example.main(tmp_path)
-    assert (tmp_path / "onthemap.png").exists()
+    assert (tmp_path / "f02_onthemap.png").exists()
     printed = capsys.readouterr().out
     assert "spent ε 4, δ 1e-06" in printed
     assert printed.count("(owner only)") == 6

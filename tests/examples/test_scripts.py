@@ -12,6 +12,8 @@ PICTURES = {
     "d09_sequential_composition",
     "d11_group_privacy",
     "d12_survey",
+    "f02_onthemap",
+    "f10_baskets",
     "g03_reconstruction",
     "g06_unicity",
 }
@@ -36,9 +38,9 @@ def test_a_script_that_draws_many_times_says_that_it_is_a_simulation(script):
     assert not many or "simulat" in text
 
 
-def test_there_are_thirty_examples_and_each_has_its_tests_and_its_place_in_the_tutorial():
+def test_there_are_thirty_two_examples_and_each_has_its_tests_and_its_place_in_the_tutorial():
     tutorial = (ROOT / "docs" / "tutorials" / "examples.md").read_text("utf-8")
-    assert len(SCRIPTS) == 30
+    assert len(SCRIPTS) == 32
     for script in SCRIPTS:
         assert (ROOT / "tests" / "examples" / f"test_{script.name}").is_file()
         assert f"../../examples/{script.name}" in tutorial
