@@ -130,3 +130,19 @@ def test_pairs_that_are_too_large_are_refused():
         with pytest.raises(ParameterError, match="combinations"):
             sf.synth.synthesize(session, "SELECT a, b FROM people", epsilon=1, delta="1e-6", bins=wide)
     assert session.spent.epsilon == 0
+
+
+def test_progress_is_told_and_a_display_that_fails_changes_nothing():
+    """Whatever else raises while rows are open suspends the account."""
+    told = []
+
+    def broken(stage):
+        told.append(stage)
+        raise RuntimeError
+
+    session = people(200)
+    query = "SELECT sex, income FROM people"
+    made = sf.synth.synthesize(session, query, epsilon=1, delta="1e-6", method="mst", progress=broken)
+    assert told == ["measure sex", "measure income", "choose", "measure sex, income", "fit"]
+    assert len(made.rows(3, seed=1)) == 3
+    sf.synth.synthesize(session, query, epsilon=1, delta="1e-6", method="independent")

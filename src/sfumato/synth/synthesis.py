@@ -15,7 +15,7 @@ from sfumato.session.asking.view import View
 from sfumato.session.training.attributes import Binning
 from sfumato.session.training.marginals import MOST_CELLS, MarginalQuery
 from sfumato.synth.methods.choosing import check_method, chosen_method
-from sfumato.synth.methods.measuring import Progress, unheard
+from sfumato.synth.methods.measuring import Progress, tell, unheard
 from sfumato.synth.methods.plan import METHODS, Method, SynthesisModel, SynthesisPlan
 from sfumato.synth.methods.stated import Impossible, Stated, Workload
 from sfumato.synth.models.rows import MOST_ROWS
@@ -82,7 +82,7 @@ def synthesize(
             ``{("age", "married"): [((0, 15), True)]}``; made-up rows never have them. A range of a number has whole
             bins. Only public knowledge belongs here: what follows from the data is not protected.
         total: How many rows there are, if that is public; else it is estimated.
-        progress: Hears what is done next: ``"choose"``, ``"measure age, sex"``, ``"fit"``.
+        progress: Hears what is done next: ``"choose"``, ``"measure age, sex"``, ``"fit"``. What it raises is ignored.
         idempotency_key: As for `Question.release`.
 
     Raises:
@@ -109,7 +109,7 @@ def synthesize(
         progress=progress,
     )  # fmt: skip
     found = marginals.fit(plan, idempotency_key=idempotency_key)
-    progress("fit")
+    tell(progress, "fit")
     return Synthetic(
         method=plan.method, reason=reason, guarantee=charge, receipt=found.receipt, reused=found.reused,
         attributes=marginals.attributes,

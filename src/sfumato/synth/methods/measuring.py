@@ -4,6 +4,7 @@ Proof: proofs/synth/methods/measuring.md.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor, prod, sqrt
@@ -70,6 +71,12 @@ class MeasuringStep:
 
 def unheard(stage: str, /) -> None:
     """Progress that nobody hears."""
+
+
+def tell(progress: Progress, stage: str) -> None:
+    """Say what is done next; what a display raises is ignored, because it is no failure on rows."""
+    with suppress(Exception):
+        progress(stage)
 
 
 class Measuring:
@@ -146,7 +153,7 @@ class Measuring:
             columns: Of which columns.
             rho: What it may cost.
         """
-        self._progress(f"measure {', '.join(columns)}")
+        tell(self._progress, f"measure {', '.join(columns)}")
         moved, cells = self._sensitivity(columns), prod(self.lengths(columns))
         distance = self._query.merged_l2(self._relation) if self._merging else moved.l2
         stddev = max(dyadic_up(sqrt_up(distance**2 / (2 * rho)), bits=_DIGITS), _LEAST)
@@ -228,7 +235,7 @@ class Measuring:
         reach: Fraction | int,
     ) -> Columns:
         """One of the candidates, by scores of the marginals that are read for them."""
-        self._progress("choose")
+        tell(self._progress, "choose")
         epsilon = Fraction(max(0, floor(sqrt_up(8 * rho) * 2**_DIGITS) - 1), 2**_DIGITS)
         cost = self._taken(exponential_to_zcdp(epsilon))
         scores = [0] * len(candidates)
