@@ -63,8 +63,9 @@ def test_replaced_units_have_twice_the_noise():
     assert abs(synthetic_baskets(baskets, epsilon=2, taxonomy=GROUPS).count(["tea", "milk"]) - 900) < 160
 
 
-def test_items_that_nobody_has_are_found_as_noise_says():
+def test_items_that_nobody_has_are_found_as_noise_says(monkeypatch):
     """The tree is declared: where all have the same item, other baskets come out of noise all the same."""
+    monkeypatch.setattr("sfumato.synth.baskets.partitions.EMPTY_KEPT", 1.0)  # of each division
     plan, rows = plan_of(2, ItemTree.of([0, 1, 2, 3])), Secret(counts_of([{0}] * 500))
     found = {item for _ in range(400) for items, _ in plan.release(rows)["baskets"] for item in items}
     assert found == {0, 1, 2, 3}
