@@ -122,11 +122,21 @@ class EngineContract(ImagesContract):
         assert ask(engine, "SELECT COUNT(*) FROM t GROUP BY v", typed_table(integer(3, 5)), data) == [[1], [0], [2]]
 
     def test_marginals_count_all_rows_whether_their_values_are_listed_or_not(self, engine):
-        table = Table(name="t", columns={"k": text(values=["x", "y"]), "v": integer(3, 7), "w": real(0, 9)})
-        kept = ["x", "x", "X", None, "y", "z", "x"], [5, 5, 2, None, 9, 2, 6], [0.5, 0.5, 8.0, None, 99.0, 8.0, 0.5]
-        asked = marginal_query(Source(table), bins={"v": [3, 5, 7], "w": 3}).marginal(["k", "v", "w"])
-        assert by_place(found(engine, asked, pa.table(dict(zip("kvw", kept, strict=True))))) == {
+        columns = {"k": text(values=["x", "y"]), "v": integer(3, 7), "w": real(0, 9)}
+        table = Table(name="t", columns=columns | {"many": integer(0, 99_999), "more": integer(0, 99_999)})
+        rows = pa.table(
+            {
+                "k": ["x", "x", "X", None, "y", "z", "x"], "v": [5, 5, 2, None, 9, 2, 6],
+                "w": [0.5, 0.5, 8.0, None, 99.0, 8.0, 0.5], "many": [1, 2, 50_000, None, -5, 99_999, 3],
+                "more": [99_999, 100_000, 0, 7, None, 8, 50_000],
+            }
+        )  # fmt: skip
+        query = marginal_query(Source(table), bins={"v": [3, 5, 7], "w": 3, "many": 2, "more": 2})
+        assert by_place(found(engine, query.marginal(["k", "v", "w"]), rows)) == {
             ("x", 1, 0): [3], ("missing", 0, 2): [2], ("missing", 2, 3): [1], ("y", 1, 2): [1],
+        }  # fmt: skip
+        assert by_place(found(engine, query.marginal(["many", "k", "more"]), rows)) == {
+            (0, "x", 1): [3], (1, "missing", 0): [2], (2, "missing", 0): [1], (0, "y", 2): [1],
         }  # fmt: skip
 
     @pytest.mark.parametrize(("condition", "kept"), CONDITIONS_ON_NULL)

@@ -85,6 +85,9 @@ _WITHIN_AND_BEYOND: Final[tuple[Join, Join]] = ("anti", "semi")
 _FEW: Final = 1_000
 """A whole number with bounds so near each other has few values."""
 
+_MANY: Final = 1 << 17
+"""One of these, and no more than one, may be counted by its values as they are."""
+
 _FITTING: Final = (-2, 1)
 """What the upper part of a 64-bit integer lies between."""
 
@@ -162,8 +165,11 @@ def _counted_alike(
     """
     match statement:
         case Statement(rows=Select(child=Source(source) as child, columns=columns), cell=None):
-            made = dict(columns)
-            of = {key.name: _few_valued(made[key.name], source) for key in statement.keys}
+            made, of, is_any_wide = dict(columns), dict[str, str | None](), False
+            for one in statement.keys:
+                name, is_wide = _few_valued(made[one.name], source)
+                of[one.name] = None if is_wide and is_any_wide else name
+                is_any_wide |= is_wide
         case _:
             return None
     shape, measures = shape_of(statement.rows), statement.measures
@@ -190,18 +196,22 @@ def _counted_alike(
     )  # fmt: skip
 
 
-def _few_valued(value: Expression, source: Table) -> str | None:
-    """The one column of which a value is made, if something is made of it and few values of it are declared."""
+def _few_valued(value: Expression, source: Table) -> tuple[str | None, bool]:
+    """The one column of which a value is made, if something is made of it and few values of it are declared.
+
+    And whether these are so many that two such columns may have as many combinations as there are rows.
+    """
     columns = columns_of(value)
     if isinstance(value, ColumnRef) or len(columns) != 1:
-        return None
+        return None, False
     (name,) = columns
     declared = source.columns[name]
     if declared.kind is Kind.TEXT:
-        return name if declared.values is not None else None
+        return (name if declared.values is not None else None), False
     if declared.kind is not Kind.INTEGER or declared.lower is None or declared.upper is None:
-        return None
-    return name if declared.upper - declared.lower < _FEW else None
+        return None, False
+    width = declared.upper - declared.lower
+    return (name, width >= _FEW) if width < _MANY else (None, False)
 
 
 def shown_sql(statement: Statement, *, sampling: Sampling, dialect: SqlDialect) -> str:
