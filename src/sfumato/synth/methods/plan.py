@@ -21,7 +21,7 @@ from sfumato.privacy.events import ZCDPEvent
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.session.training.marginals import MarginalQuery, Marginals
-from sfumato.synth.methods.aim import LARGEST, measure_adaptively
+from sfumato.synth.methods.aim import LARGEST, MEAN, measure_adaptively
 from sfumato.synth.methods.measuring import Measuring, Merging, Progress, merged, merging_of, unheard
 from sfumato.synth.methods.mwem import measure_in_rounds
 from sfumato.synth.methods.privbayes import measure_network
@@ -55,8 +55,8 @@ def measure_tree(measuring: Measuring, names: Columns, stated: Stated) -> None:
 
     A third of ρ each is for the columns, for the choice of pairs, and for measuring them. One pair after the other is
     chosen among those that join two parts of the tree: one of which the model of independent columns is far from the
-    exact counts. Rare values of a column count as one in pairs. Pairs for which a model has no memory are left out, so
-    that parts of the tree may stay apart.
+    exact counts, beyond what the noise on them will add. Rare values of a column count as one in pairs. Pairs for which
+    a model has no memory are left out, so that parts of the tree may stay apart.
 
     Args:
         measuring: What chooses and measures.
@@ -70,6 +70,7 @@ def measure_tree(measuring: Measuring, names: Columns, stated: Stated) -> None:
     singles = measuring.merge_rare(names, third, kept=stated.kept)
     shape = TableShape(dict(zip(names, measuring.lengths(names), strict=True)))
     independent = stated.fit(shape, singles)
+    noise = MEAN * measuring.stddev(third / (len(names) - 1))  # on a count, without its sign
     part = {name: name for name in names}
     pairs: list[Columns] = []
     room = _MOST_CELLS
@@ -81,7 +82,10 @@ def measure_tree(measuring: Measuring, names: Columns, stated: Stated) -> None:
         ]  # fmt: skip
         if not apart:
             break
-        pair = measuring.choose(apart, independent.marginal, third / (len(names) - 1))
+        pair = measuring.choose(
+            apart, independent.marginal, third / (len(names) - 1),
+            allowed={own: round(noise * shape.cells(own)) for own in apart},
+        )  # fmt: skip
         old, new = part[pair[1]], part[pair[0]]
         part = {name: new if own == old else own for name, own in part.items()}
         pairs.append(pair)
