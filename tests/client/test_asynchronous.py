@@ -100,7 +100,7 @@ def test_a_server_that_is_away_and_a_dataset_that_is_none_are_said(served):
 )
 def test_both_have_one_face(waits, awaits):
     """But for what is a property of one who waits, for fits, as `fit` of scikit-learn waits, and for a refusal."""
-    own = {"account_name", "budget", "spent", "remaining", "training_set", "marginals"}
+    own = {"account_name", "budget", "spent", "remaining", "training_set", "marginals", "baskets"}
     names = ({name for name in dir(kind) if not name.startswith("_")} for kind in (waits, awaits))
     first, second = names
     assert first - own == second

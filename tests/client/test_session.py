@@ -65,8 +65,10 @@ def test_releases_are_listed_and_fetched_again(remote):
 
 def test_a_server_makes_no_synthetic_flows_and_says_so(remote):
     ask = {"origin": "sex", "destination": "sex", "draws": 1, "epsilon": 1}
-    with pytest.raises(ParameterError, match="servers make no synthetic rows or flows; ask the owner"):
+    with pytest.raises(ParameterError, match="servers make no synthetic rows, flows or baskets; ask the owner"):
         remote.marginals("SELECT sex FROM people")
+    with pytest.raises(ParameterError, match="baskets"):
+        remote.baskets("SELECT sex FROM people", item="sex")
     with pytest.raises(ParameterError, match=r"session\.marginals"):
         sf.synth.synthetic_flows(remote, **ask)
     assert remote.spent == sf.PureDP(0)

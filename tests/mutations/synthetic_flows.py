@@ -170,8 +170,8 @@ MUTANTS = (
         edits=(
             (
                 "session/training/ordered.py",
-                'raise ParameterError(\n            "marginals"',
-                'return ParameterError(\n            "marginals"',
+                'raise _refused("marginals")',
+                'return _refused("marginals")',
             ),
         ),
         tests=("tests/client/test_session.py::test_a_server_makes_no_synthetic_flows_and_says_so",),

@@ -49,4 +49,11 @@ MUTANTS = (
         edits=(("synth/relational/tables.py", "is_there = rank < counts[ours]", "is_there = counts[ours] > 0"),),
         tests=(f"{_ROOM}/test_tables.py::test_rows_that_fit_are_taken_once_each",),
     ),
+    Mutant(
+        name="the bin of a number of children is taken for the number",
+        edits=(
+            ("synth/relational/tables.py", "counts = parents[two.number].to_numpy()", "counts = codes[two.number]"),
+        ),
+        tests=(f"{_ROOM}/test_tables.py::test_many_children_are_numbers_in_bins_and_no_numbers_of_bins",),
+    ),
 )

@@ -1,13 +1,13 @@
 """Pictures of flows: blocks colored by who comes from there, lines as wide as flows are, and errors by distance."""
 
 from collections.abc import Mapping, Sequence
-from math import cos, radians
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import column, listed, of_kind
+from sfumato.plots.maps import frame
 from sfumato.plots.panels import BLUE, GREY, INK, LIGHT, ORANGE, new_figure, quiet
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ Corners = Sequence[Sequence[float]]
 """Longitude and latitude of the corners of an outline, or of both ends of a line."""
 
 _NARROW, _WIDE = 0.3, 5.0  # points
-_FLATTEST: Final = 0.1  # of a degree of longitude beside one of latitude
 OWNER_ONLY: Final = "owner only:\nbeside the exact flows"
 
 
@@ -77,12 +76,7 @@ def flows_on_map(
     widths = _NARROW + (_WIDE - _NARROW) * many / largest
     axes.add_collection(LineCollection(ways, colors=ORANGE, linewidths=widths, alpha=0.75, capstyle="round"))
     places = np.concatenate(shapes)
-    low, high = places.min(axis=0), places.max(axis=0)
-    edge = 0.03 * (high - low) + 1e-6
-    axes.set(xlim=(low[0] - edge[0], high[0] + edge[0]), ylim=(low[1] - edge[1], high[1] + edge[1]))
-    axes.set_aspect(1 / max(cos(radians(float(low[1] + high[1]) / 2)), _FLATTEST))
-    axes.ticklabel_format(useOffset=False)
-    axes.grid(visible=False)
+    frame(axes, places.min(axis=0).tolist(), places.max(axis=0).tolist(), edge=0.03)
     if errors:
         _beside(figure, axes, errors)
     figure.colorbar(blocks, ax=axes, label=label, shrink=0.6)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Corners = Sequence[tuple[float, float]]
 """Longitude and latitude of the corners of a ring, or of the points of a line."""
 
+_FLATTEST: Final = 0.1  # of a degree of longitude beside one of latitude
 _COLORS: Final = "viridis_r"
 _ROAD: Final = 0.6  # points wide
 
@@ -115,13 +116,26 @@ def _canvas(title: str, caption: str) -> "tuple[Figure, Axes]":
     return figure, axes
 
 
+def frame(axes: "Axes", low: Sequence[float], high: Sequence[float], *, edge: float = 0.0) -> None:
+    """Axes from one longitude and latitude to another, of equal meters in the middle.
+
+    Args:
+        axes: Where a map is drawn.
+        low: The least longitude and latitude.
+        high: The greatest.
+        edge: What is left around them, as a share of the width and of the height.
+    """
+    wide = [edge * (most - least) + (1e-6 if edge else 0) for least, most in zip(low, high, strict=True)]
+    axes.set(xlim=(low[0] - wide[0], high[0] + wide[0]), ylim=(low[1] - wide[1], high[1] + wide[1]))
+    axes.set_aspect(1 / max(cos(radians((low[1] + high[1]) / 2)), _FLATTEST))
+    axes.ticklabel_format(useOffset=False)
+    axes.grid(visible=False)
+
+
 def _finish(figure: "Figure", axes: "Axes", points: Sequence[tuple[float, float]], drawn: Any, label: str) -> None:
     """Axes of equal meters in the middle of the map, and a scale of colors."""
     longitudes, latitudes = zip(*points, strict=True)
-    axes.set(xlim=(min(longitudes), max(longitudes)), ylim=(min(latitudes), max(latitudes)))
-    axes.set_aspect(1 / max(cos(radians((min(latitudes) + max(latitudes)) / 2)), 0.1))
-    axes.ticklabel_format(useOffset=False)
-    axes.grid(visible=False)
+    frame(axes, (min(longitudes), min(latitudes)), (max(longitudes), max(latitudes)))
     if drawn is not None:
         figure.colorbar(drawn, ax=axes, label=label, shrink=0.8)
 

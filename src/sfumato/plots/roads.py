@@ -1,14 +1,14 @@
 """Pictures of roads: segments by their longitude and latitude, colored by speed and as wide as traffic is dense."""
 
 from collections.abc import Sequence
-from math import cos, radians
 from numbers import Real
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import listed
+from sfumato.plots.maps import frame
 from sfumato.plots.panels import GREY, INK, LIGHT, new_figure
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ Line = Sequence[Sequence[float]]
 
 _NARROW, _WIDE = 1.2, 8.0  # points
 _HIDDEN, _WATER = 0.8, 9.0
-_FLATTEST: Final = 0.1  # of a degree of longitude beside one of latitude
 
 
 def speeds_on_roads(
@@ -68,12 +67,7 @@ def speeds_on_roads(
     roads.set_array(np.array([fast[at] for at in shown], dtype=np.float64))
     axes.add_collection(roads)
     places = np.concatenate(drawn)
-    low, high = places.min(axis=0), places.max(axis=0)
-    edge = 0.03 * (high - low) + 1e-6
-    axes.set(xlim=(low[0] - edge[0], high[0] + edge[0]), ylim=(low[1] - edge[1], high[1] + edge[1]))
-    axes.set_aspect(1 / max(cos(radians(float(low[1] + high[1]) / 2)), _FLATTEST))
-    axes.ticklabel_format(useOffset=False)
-    axes.grid(visible=False)
+    frame(axes, places.min(axis=0).tolist(), places.max(axis=0).tolist(), edge=0.03)
     axes.tick_params(axis="x", rotation=30)
     figure.set_size_inches(8, 7)
     if shown:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import of_kind, one_of
+from sfumato.numeric.arguments import of_kind
 from sfumato.numeric.rationals import Number, open_probability, positive, positive_integer
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.query.python.frame import Frame
@@ -14,9 +14,9 @@ from sfumato.session.asking.training_set import MarginalSet
 from sfumato.session.asking.view import View
 from sfumato.session.training.attributes import Binning
 from sfumato.session.training.marginals import MOST_CELLS, MarginalQuery
-from sfumato.synth.methods.choosing import check_method, chosen_method
+from sfumato.synth.methods.choosing import taken_method
 from sfumato.synth.methods.measuring import Progress, tell, unheard
-from sfumato.synth.methods.plan import METHODS, Method, SynthesisModel, SynthesisPlan
+from sfumato.synth.methods.plan import Method, SynthesisModel, SynthesisPlan
 from sfumato.synth.methods.stated import Impossible, Stated, Workload
 from sfumato.synth.models.rows import MOST_ROWS
 from sfumato.synth.models.shape import TableShape
@@ -138,14 +138,10 @@ def planned(
     view = of_kind(session, "session", View, "a session: sf.open(…) or sf.Session(…)")
     if not callable(progress):
         raise ParameterError("progress", progress, "must be a function of one text, which hears what is done next")
-    one_of(method, "method", ("auto", *METHODS))
     marginals = view.marginals(query, bins=bins)
     _check_size(marginals.query)
     stated = Stated.of(marginals.attributes, workload=workload, impossible=impossible)
-    chosen, reason = cast("Method", method), "it was asked for"
-    if method == "auto":
-        chosen, reason = chosen_method(TableShape({one.name: one.size for one in marginals.attributes}), stated)
-    check_method(chosen, len(marginals.attributes), stated)
+    chosen, reason = taken_method(method, TableShape({one.name: one.size for one in marginals.attributes}), stated)
     plan = SynthesisPlan(
         query=marginals.query, relation=marginals.neighboring_relation, charge=charge, method=chosen, stated=stated,
         progress=progress,

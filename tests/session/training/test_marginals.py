@@ -123,6 +123,29 @@ def test_different_rows_are_the_marginal_without_what_no_row_has():
         assert len({tuple(row) for row in codes.tolist()}) == len(codes)
 
 
+@pytest.mark.parametrize("relation", NeighboringRelation)
+def test_of_units_with_one_row_that_is_kept_sums_move_no_further_either(relation):
+    """Units have several rows, of which one is kept; over all subsets of them, counted together in one pass."""
+    found = {}
+    for units in (units for size in range(4) for units in combinations("abc", size)):
+        rows = [record for record in RECORDS if record[0] in units]
+        data = pa.table({name: [row[place] for row in rows] for place, name in enumerate(VISITS)}, schema=SCHEMA)
+        limits = Limits(max_rows_per_unit=1)
+        with sf.open(data, name="visits", columns=VISITS, unit="who", budget=sf.PureDP(1), limits=limits) as visits:
+            query = marginal_query(parse_view("SELECT age, ill FROM visits", visits._tables))
+            read = Marginals(query, partial(visits.desk.engine.run, salt="00" * 16))
+            found[units] = {names: counts.open_for_noise() for names, counts in read.each(ASKED)}
+    assert query.rows_per_unit == 1
+    for one, other in product(found, repeat=2):
+        is_added = len(set(one) ^ set(other)) == 1
+        is_replaced = len(one) == len(other) and len(set(one) ^ set(other)) == 2
+        if is_replaced if relation is NeighboringRelation.REPLACE_ONE else is_added:
+            for names in ASKED:
+                stated, moved = query.sensitivity(names, relation), found[one][names] - found[other][names]
+                assert abs(moved).sum() <= stated.l1
+                assert sqrt((moved**2).sum()) <= stated.l2 * (1 + 1e-12)
+
+
 def test_an_empty_table_has_counts_of_zero():
     _, found = marginals_of([], unit=sf.EACH_ROW)
     assert {tuple(counts.shape) for counts in found.values()} == {(4,), (3,), (12,)}

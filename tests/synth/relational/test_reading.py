@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import EACH_ROW, NeighboringRelation
 from sfumato.session.training.marginals import Marginals
-from sfumato.synth.relational.reading import TwoTables, quoted, unit_of
+from sfumato.synth.relational.reading import TwoTables, unit_of
 
 PEOPLE = [(1, 0, True), (2, 1, None), (3, 2, False)]
 VISITS = [(1, "A", 0)] * 3 + [(2, "B", 1), (9, "A", 1)]
@@ -78,7 +78,3 @@ def test_parents_have_to_be_one_row_each_and_tables_to_say_whose_rows_they_have(
     own = sf.Table(name="people", columns={"age": sf.integer(0, 9)}, unit=EACH_ROW)
     with pytest.raises(ParameterError, match="whose row"):
         unit_of(own)
-
-
-def test_names_are_quoted():
-    assert quoted('a"b') == '"a""b"'

@@ -53,6 +53,20 @@ def test_rows_follow_from_the_seed_and_none_are_made_of_none(made):
     assert made.rows(5)["people"].num_rows == 5
 
 
+def test_many_children_are_numbers_in_bins_and_no_numbers_of_bins():
+    people, visits = [(who, 1, True) for who in range(40)], [(who, "A", 0) for who in range(40) for _ in range(200)]
+    budget = sf.ApproxDP(10**6, "1e-6")
+    with session_of(people, visits, limits={"visits": 300}, budget=budget) as session:
+        found = sf.synth.synthesize_tables(
+            session, "people", "visits", epsilon=10**6, delta="1e-6", method="independent"
+        )  # fmt: skip
+    number = next(one for one in found.parents.attributes if one.name == "number of visits")
+    assert number.size < 300
+    rows = found.rows(40, seed=1)
+    assert rows["visits"].num_rows == sum(found.parents.rows(40, seed=1)["number of visits"].to_pylist())
+    assert abs(rows["visits"].num_rows / 40 - 200) < 12  # a bin is ten wide
+
+
 def test_files_are_called_after_the_tables(made, tmp_path):
     paths = made.save(tmp_path, 20, seed=1)
     assert [path.name for path in paths] == ["people.parquet", "visits.parquet"]

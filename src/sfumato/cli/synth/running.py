@@ -19,6 +19,7 @@ from sfumato.privacy.guarantees import NO_GUARANTEE, ApproxDP
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.schema import Table, UnitPath
 from sfumato.query.policy.file import load_policy
+from sfumato.query.printing.expression_sql import quoted
 from sfumato.session.asking.saving import can_be_written, is_source
 from sfumato.session.asking.training_set import MarginalSet
 from sfumato.session.session import Session
@@ -114,7 +115,7 @@ def _query(session: Session, asked: RowOptions) -> tuple[str, Mapping[str, str]]
     if name is None or not is_one_of(name, tuple(tables)):
         raise ParameterError("--table", name, f"must be one of: {', '.join(tables)}")
     chosen, left_out = _columns(session, tables[name], asked)
-    return f"SELECT {', '.join(map(_quoted, chosen))} FROM {_quoted(name)}", left_out
+    return f"SELECT {', '.join(map(quoted, chosen))} FROM {quoted(name)}", left_out
 
 
 def _columns(session: Session, read: Table, asked: RowOptions) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -132,7 +133,7 @@ def _columns(session: Session, read: Table, asked: RowOptions) -> tuple[tuple[st
             continue
         own = {name: asked.binning[name]} if name in asked.binning else None
         try:
-            session.marginals(f"SELECT {_quoted(name)} FROM {_quoted(read.name)}", bins=own)
+            session.marginals(f"SELECT {quoted(name)} FROM {quoted(read.name)}", bins=own)
         except SfumatoError as error:
             left_out[name] = " ".join(str(error).split())
     found = tuple(name for name in read.columns if name not in left_out)
@@ -140,10 +141,6 @@ def _columns(session: Session, read: Table, asked: RowOptions) -> tuple[tuple[st
         reasons = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
         raise ParameterError("--columns", None, f"must name columns with bounds or listed values; {reasons}")
     return found, left_out
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _check_file(session: Session, out: str) -> None:

@@ -6,7 +6,7 @@ that is not listed is missing. So each row has one value of each attribute.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
 from itertools import pairwise
@@ -66,6 +66,7 @@ class Attribute:
         edges: Of a number the edges of its bins, rising, else None. A bin has its first edge, and the last one both;
             of a whole number the last edge is the first value beyond.
         missing: What engines find for NULL; None where a value is never NULL.
+        calendar: By which periods a date or timestamp is cut; None where its values are listed, and of other kinds.
 
     Example:
         >>> age = Attribute(name="age", kind=Kind.INTEGER, edges=(Fraction(0), Fraction(50), Fraction(100)), missing=2)
@@ -78,6 +79,7 @@ class Attribute:
     values: tuple[Key, ...] | None = None
     edges: tuple[Fraction, ...] | None = None
     missing: Key | None = None
+    calendar: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.size <= MOST_VALUES:
@@ -176,7 +178,9 @@ def attribute_of(name: str, facts: Facts, binning: Binning = None) -> tuple[Attr
             raise ParameterError("bins", binning, f"of {name} must be one of: {', '.join(CALENDARS[facts.kind])}")
         inside = clamped(value, Literal(first), Literal(last), facts)
         periods = _periods(name, first, last, str(calendar))
-        return _named(name, facts, periods, Call(Function.TRUNCATE, (inside, Literal(str(calendar)))))
+        begun = Call(Function.TRUNCATE, (inside, Literal(str(calendar))))
+        attribute, found = _named(name, facts, periods, begun)
+        return replace(attribute, calendar=str(calendar)), found
     edges, last_bin = _edges(name, facts, lower, upper, binning)
     inside = clamped(value, Literal(edges[0]), Literal(last_bin), facts)
     attribute = Attribute(name=name, kind=facts.kind, edges=edges, missing=len(edges) - 1 if facts.nullable else None)

@@ -133,8 +133,8 @@ class Marginals:
     def each(self, groups: Sequence[Sequence[str]]) -> Iterator[tuple[tuple[str, ...], Secret[Counts]]]:
         """Several marginals, in any order and in fewer passes over the rows than there are marginals.
 
-        Where each unit has one row, marginals of a few columns are sums of one marginal of all these columns. So they
-        are the same as if each was counted alone. Else each is: sums move further than a marginal of units may.
+        Where one row of each unit is kept at most, marginals of a few columns are sums of one marginal of all of these
+        columns: one unit moves sums no further. Else each is counted alone, because sums may move further then.
 
         Args:
             groups: Of each marginal its columns.

@@ -170,7 +170,20 @@ class SessionElsewhere(ABC):
         Raises:
             ParameterError: Always; nothing is sent and nothing is spent.
         """
-        raise ParameterError(
-            "marginals", "a session of a server", "are of a session that has the data: servers make no synthetic rows"
-            " or flows; ask the owner to run sf.synth there, and to share what it makes",
-        )  # fmt: skip
+        raise _refused("marginals")
+
+    def baskets(self, query: Any, *, item: Any) -> NoReturn:  # noqa: ARG002 # as a session has it
+        """Refused: servers make no synthetic baskets and find no frequent itemsets.
+
+        Raises:
+            ParameterError: Always; nothing is sent and nothing is spent.
+        """
+        raise _refused("baskets")
+
+
+def _refused(what: str) -> ParameterError:
+    requirement = (
+        "are of a session that has the data: servers make no synthetic rows, flows or baskets; ask the owner to run"
+        " sf.synth there, and to share what it makes"
+    )
+    return ParameterError(what, "a session of a server", requirement)

@@ -1,10 +1,11 @@
 """Which method is taken if none is asked for: by public facts alone, never by the data."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 
 from sfumato.errors import ParameterError
-from sfumato.synth.methods.plan import Method
+from sfumato.numeric.arguments import one_of
+from sfumato.synth.methods.plan import METHODS, Method
 from sfumato.synth.methods.stated import Stated
 from sfumato.synth.models.shape import TableShape
 
@@ -46,6 +47,25 @@ def chosen_method(shape: TableShape, stated: Stated) -> tuple[Method, str]:
     if columns <= _SOON:
         return "aim", f"{columns} columns are few enough to look at all groups of three"
     return "mst", f"{columns} columns have too many groups of three: beyond {_SOON}, pairs are looked at"
+
+
+def taken_method(method: str, shape: TableShape, stated: Stated) -> tuple[Method, str]:
+    """The method that was asked for, or one that fits for ``"auto"``; and the reason in words.
+
+    Raises:
+        ParameterError: There is no such method, or it cannot do what is asked for.
+
+    Example:
+        >>> taken_method("mst", TableShape({"age": 10, "sex": 2}), Stated())
+        ('mst', 'it was asked for')
+    """
+    one_of(method, "method", ("auto", *METHODS))
+    if method == "auto":
+        taken, reason = chosen_method(shape, stated)
+    else:
+        taken, reason = cast("Method", method), "it was asked for"
+    check_method(taken, len(shape.sizes), stated)
+    return taken, reason
 
 
 def check_method(method: Method, columns: int, stated: Stated) -> None:

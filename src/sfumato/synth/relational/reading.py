@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sfumato.errors import ParameterError
 from sfumato.privacy.neighbors import UnitColumn
 from sfumato.query.model.schema import Table
+from sfumato.query.printing.expression_sql import quoted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class TwoTables:
         ... )
         >>> two = TwoTables(parents=people, children=visits, columns={"people": ("age",), "visits": ("day",)})
         >>> two.children_sql().partition(" FROM ")[0]
-        'SELECT p."age" AS "people.age", c."day" AS "visits.day"'
+        'SELECT p.age AS "people.age", c.day AS "visits.day"'
     """
 
     parents: Table
@@ -82,8 +83,3 @@ def unit_of(table: Table) -> str:
         requirement = "must say in a column whose row each is: unit = {column = ...} in the policy"
         raise ParameterError("tables", table.name, requirement)
     return table.unit.column
-
-
-def quoted(name: str) -> str:
-    """A name in SQL."""
-    return '"' + name.replace('"', '""') + '"'

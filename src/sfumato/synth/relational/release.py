@@ -1,19 +1,18 @@
 """`synthesize_tables`: from two tables of the same units to made-up ones, for one cost."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, cast
+from typing import Literal
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import is_one_of, listed, of_kind, one_of
+from sfumato.numeric.arguments import is_one_of, listed, of_kind
 from sfumato.numeric.rationals import Number, open_probability, positive
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.query.model.schema import Table
 from sfumato.session.account import AccountView
 from sfumato.session.asking.training_set import Fittable, MarginalSet
 from sfumato.session.training.attributes import Binning
-from sfumato.session.training.marginals import MarginalQuery
-from sfumato.synth.methods.choosing import check_method, chosen_method
-from sfumato.synth.methods.plan import METHODS, Method, SynthesisModel
+from sfumato.synth.methods.choosing import taken_method
+from sfumato.synth.methods.plan import Method, SynthesisModel
 from sfumato.synth.methods.stated import Stated
 from sfumato.synth.models.shape import TableShape
 from sfumato.synth.relational.plan import TablesPlan, TablesQuery
@@ -103,10 +102,11 @@ def synthesize_tables(
     """
     view = of_kind(session, "session", AccountView, "a session or an account, and no part of a partition")
     charge = ApproxDP(positive(epsilon, "epsilon"), open_probability(delta, "delta"))
-    one_of(method, "method", ("auto", *METHODS))
     two = _two_tables(view, parents, children, columns)
     asked = _marginals(view, two, bins)
-    methods = [_method(one.query, method) for one in asked]
+    methods = [
+        taken_method(method, TableShape({one.name: one.size for one in read.attributes}), Stated()) for read in asked
+    ]
     query = TablesQuery(parents=asked[0].query, children=asked[1].query)
     plan = TablesPlan(
         query=query, relation=asked[0].neighboring_relation, charge=charge,
@@ -175,12 +175,3 @@ def _marginals(
         raise ParameterError("bins", unknown[0], f"must be of columns: {', '.join([*own, *other])}")
     of_parents = {name: cut for name, cut in given.items() if name in own}
     return view.marginals(two.parents_sql(), bins=of_parents), view.marginals(two.children_sql(), bins=given)
-
-
-def _method(query: MarginalQuery, method: Method | Literal["auto"]) -> tuple[Method, str]:
-    """The method that is taken, and why."""
-    chosen, reason = cast("Method", method), "it was asked for"
-    if method == "auto":
-        chosen, reason = chosen_method(TableShape({one.name: one.size for one in query.attributes}), Stated())
-    check_method(chosen, len(query.attributes), Stated())
-    return chosen, reason

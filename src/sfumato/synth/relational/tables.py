@@ -63,10 +63,12 @@ class SyntheticTables:
 
         two = self.tables
         codes = self.parents.codes(self.parents.made.model.rows(n, seed=seed), seed=seed)
-        owners = np.repeat(np.arange(len(codes[two.number])), codes[two.number])  # each number is a value of its own
+        parents = self.parents.decoded(codes, seed=seed)
+        counts = parents[two.number].to_numpy()  # of many children the numbers are in bins
+        owners = np.repeat(np.arange(len(counts)), counts)
         own = self._drawn({name: codes[name][owners] for name in two.named(two.parents).values()}, seed)
         made = (
-            (two.parents, self.parents.decoded(codes, seed=seed), np.arange(len(codes[two.number]))),
+            (two.parents, parents, np.arange(len(counts))),
             (two.children, self.children.decoded(own, seed=seed), owners),
         )
         return {

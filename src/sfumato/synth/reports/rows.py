@@ -1,8 +1,6 @@
 """Rows as the numbers of their declared values, and how many are alike: real rows and synthetic ones in one way."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
-from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -10,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
-from sfumato.query.model.kinds import TIMES, Kind
-from sfumato.query.values.dates import truncated
-from sfumato.session.training.attributes import CALENDARS, Attribute
+from sfumato.query.model.kinds import Kind
+from sfumato.session.training.attributes import Attribute
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
 CodedRows: TypeAlias = Mapping[str, npt.NDArray[np.int64]]
 """For each column the number of the value of each row."""
 
-_STEPS: Final = {Kind.DATE: timedelta(days=1), Kind.TIMESTAMP: timedelta(hours=1)}
 _FRAME: Final = "must be a frame or an Arrow table with these columns"
 
 
@@ -85,7 +81,7 @@ def _codes(attribute: Attribute, column: "pa.ChunkedArray", name: str) -> npt.ND
     try:
         if attribute.edges is not None:
             found = _bins(attribute, column)
-        elif attribute.kind in TIMES and _is_calendar(attribute):
+        elif attribute.calendar is not None:
             found = _periods(attribute, column)
         else:
             found = _listed(attribute, column)
@@ -107,17 +103,6 @@ def _bins(attribute: Attribute, column: "pa.ChunkedArray") -> npt.NDArray[np.int
     kind = np.int64 if is_whole else np.float64
     edges = np.array([int(edge) if is_whole else float(edge) for edge in attribute.edges or ()], dtype=kind)
     return np.where(known, np.searchsorted(edges[1:-1], numbers, side="right"), -1)
-
-
-def _is_calendar(attribute: Attribute) -> bool:
-    """Whether values are the beginnings of successive periods, so that what is between them lies in one."""
-    values = [one for one in attribute.values or () if isinstance(one, date)]
-    step = _STEPS[attribute.kind]
-    return any(
-        all(truncated(value, calendar) == value for value in values)
-        and all(truncated(after - step, calendar) == before for before, after in pairwise(values))
-        for calendar in CALENDARS[attribute.kind]
-    )
 
 
 def _periods(attribute: Attribute, column: "pa.ChunkedArray") -> npt.NDArray[np.int64]:
