@@ -4,6 +4,7 @@ from tests.mutations.mutants import Mutant
 
 _ROOM = "synth/methods"
 _MEASURING = f"{_ROOM}/measuring.py"
+_MERGING = "synth/methods/merging.py"
 _STATED = f"{_ROOM}/stated.py"
 _MWEM = f"{_ROOM}/mwem.py"
 _NETWORK = f"{_ROOM}/privbayes.py"
@@ -86,8 +87,28 @@ MUTANTS = (
     ),
     Mutant(
         name="values of which a combination is impossible are merged",
-        edits=((_MEASURING, "if name in kept else common_values(one)", "if kept == () else common_values(one)"),),
-        tests=(f"{_TESTS}/test_measuring.py", "tests/synth/test_synthesis.py"),
+        edits=((_MERGING, "if name in self.kept:", "if False:"),),
+        tests=(f"{_TESTS}/test_merging.py", f"{_TESTS}/test_measuring.py"),
+    ),
+    Mutant(
+        name="a missing number is in the last part",
+        edits=((_MERGING, "numbers[cut.bins :] = part + 1", "numbers[cut.bins :] = part"),),
+        tests=(f"{_TESTS}/test_merging.py",),
+    ),
+    Mutant(
+        name="parts of a number are of equal width",
+        edits=((_MERGING, "inside += count", "inside += 1"),),
+        tests=(f"{_TESTS}/test_merging.py",),
+    ),
+    Mutant(
+        name="quantiles are no part of what is stored",
+        edits=((_STATED, '"impossible": zeros, "quantiles": cuts}', '"impossible": zeros}'),),
+        tests=(f"{_TESTS}/test_stated.py",),
+    ),
+    Mutant(
+        name="merged values are counted apart",
+        edits=(("session/training/marginals.py", "numbers[codes[:, place]]", "codes[:, place] % size"),),
+        tests=("tests/session/training/test_marginals.py::test_merged_values_are_added_up",),
     ),
     Mutant(
         name="a bin that is partly impossible is impossible",

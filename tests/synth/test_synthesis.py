@@ -5,6 +5,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import BudgetExceededError, ParameterError, UnboundedSensitivityError
+from sfumato.synth.synthesis import planned
 
 COLUMNS = {
     "age": sf.integer(0, 100), "sex": sf.text(values=["Female", "Male"]), "hours_per_week": sf.integer(1, 99),
@@ -68,6 +69,47 @@ def test_what_is_stated_is_a_part_of_the_question():
     assert not sf.synth.synthesize(session, QUERY, epsilon=1, delta="1e-6", bins={"age": 5}, **other).reused
 
 
+@pytest.mark.parametrize("method", ["mst", "independent"])
+def test_numbers_are_cut_at_private_quantiles_for_the_same_cost(method):
+    """Ages of half of all are 30: each other part has about as many rows, and follows what depends on it."""
+    ages = [30] * 4_000 + [30 + place // 40 for place in range(40, 2_680)] + [None] * 1_360
+    table = pa.table({"age": ages, "old": [age is not None and age > 60 for age in ages]})
+    columns = {"age": sf.integer(0, 5_000), "old": sf.boolean()}
+    session = sf.open(table, name="people", columns=columns, budget=sf.ApproxDP(99, "1e-5"))
+    made = sf.synth.synthesize(
+        session, "SELECT age, old FROM people", epsilon=50, delta="1e-6", method=method, quantiles={"age": 5},
+        bins={"age": [*range(200), 5_000]},
+    )  # fmt: skip
+    assert str(session.spent) == "ε 50, δ 1e-06"
+    rows = made.rows(8_000, seed=1).to_pandas()
+    assert abs(rows["age"].isna().mean() - 0.17) < 0.02
+    assert abs((rows["age"] == 30).mean() - 0.5) < 0.05
+    if method != "independent":
+        sizes = made.made.model.marginal(["age"])
+        assert len(sizes) == 6
+        assert abs(sizes[:5] - [4_000, *[660] * 4]).max() < 150
+        assert rows["old"][rows["age"] > 70].mean() > 0.95
+        assert rows["old"][rows["age"] < 55].mean() < 0.05
+        assert made.given({"age": 30}).total == pytest.approx(sizes[0])
+
+
+def test_a_number_that_is_cut_has_256_bins_at_first():
+    session = people(500)
+    made = sf.synth.synthesize(session, QUERY, epsilon=1, delta="1e-6", quantiles={"age": 4, "hours_per_week": 3})
+    again = sf.synth.synthesize(
+        session, QUERY, epsilon=1, delta="1e-6", quantiles={"hours_per_week": 3, "age": 4}, bins={"age": 256}
+    )
+    assert again.reused
+    assert [len(made.made.merging[name]) for name in ("age", "hours_per_week")] == [102, 100]
+    assert not sf.synth.synthesize(session, QUERY, epsilon=1, delta="1e-6", quantiles={"age": 4}).reused
+    wide = sf.open(
+        sf.datasets.people(50), name="people", columns=COLUMNS | {"age": sf.integer(0, 10**6)},
+        budget=sf.ApproxDP(5, "1e-5"),
+    )  # fmt: skip
+    _, plan, _ = planned(wide, QUERY, charge=sf.ApproxDP(1, "1e-6"), quantiles={"age": 4})
+    assert plan.stated.cuts["age"].bins == 256
+
+
 def test_an_equal_synthesis_is_stored_and_rows_cost_nothing():
     session = people()
     first = sf.synth.synthesize(session, QUERY, epsilon=1, delta="1e-6")
@@ -96,13 +138,15 @@ def test_without_budget_nothing_is_charged():
     ("changed", "error"),
     [
         ({"epsilon": 0}, ParameterError), ({"delta": 0}, ParameterError), ({"delta": 1}, ParameterError),
-        ({"method": "gan"}, ParameterError), ({"bins": {"ages": 3}}, ParameterError), ({"total": -1}, ParameterError),
+        ({"method": "gan"}, ParameterError), ({"quantiles": {"sex": 2}}, ParameterError),
+        ({"quantiles": ["age"]}, ParameterError), ({"bins": {"ages": 3}}, ParameterError),
+        ({"total": -1}, ParameterError),
         ({"query": "SELECT marital_status FROM people"}, UnboundedSensitivityError), ({"query": 7}, ParameterError),
         ({"session": "people"}, ParameterError), ({"epsilon": "1e-30"}, ParameterError),
         ({"workload": [("age", "name")]}, ParameterError), ({"method": "mst", "workload": [("age",)]}, ParameterError),
         ({"impossible": {("age",): [(200,)]}}, ParameterError), ({"impossible": 3}, ParameterError),
     ],
-    ids=range(14),
+    ids=range(16),
 )  # fmt: skip
 def test_what_cannot_be_made_is_said_before_anything_is_charged(changed, error):
     session = people(50)

@@ -25,6 +25,9 @@ from sfumato.synth.synthetic import Synthetic
 MOST_ATTRIBUTES: Final = 100
 """So many columns have 4,950 pairs, of which each is counted."""
 
+GRID: Final = 256
+"""Bins of a number that is cut at quantiles, if nothing is said: an end of a part is the edge of one."""
+
 
 def synthesize(
     session: View,
@@ -36,6 +39,7 @@ def synthesize(
     bins: Mapping[str, Binning] | None = None,
     workload: Workload | None = None,
     impossible: Impossible | None = None,
+    quantiles: Mapping[str, int] | None = None,
     total: int | None = None,
     progress: Progress = unheard,
     idempotency_key: str | None = None,
@@ -81,6 +85,9 @@ def synthesize(
         impossible: For groups of columns the combinations that no row has, such as
             ``{("age", "married"): [((0, 15), True)]}``; made-up rows never have them. A range of a number has whole
             bins. Only public knowledge belongs here: what follows from the data is not protected.
+        quantiles: For numbers into how many parts they are cut at private quantiles, such as ``{"pay": 8}``. Of 256
+            bins, or those of `bins`, neighboring ones are joined by the noisy counts that are measured first: that is
+            a part of the same cost. A bin with many rows is a part of its own.
         total: How many rows there are, if that is public; else it is estimated.
         progress: Hears what is done next: ``"choose"``, ``"measure age, sex"``, ``"fit"``. What it raises is ignored.
         idempotency_key: As for `Question.release`.
@@ -106,7 +113,7 @@ def synthesize(
     rows = None if total is None else float(positive_integer(total, "total", most=MOST_ROWS))
     marginals, plan, reason = planned(
         session, query, charge=charge, method=method, bins=bins, workload=workload, impossible=impossible,
-        progress=progress,
+        quantiles=quantiles, progress=progress,
     )  # fmt: skip
     found = marginals.fit(plan, idempotency_key=idempotency_key)
     tell(progress, "fit")
@@ -127,6 +134,7 @@ def planned(
     bins: Mapping[str, Binning] | None = None,
     workload: Workload | None = None,
     impossible: Impossible | None = None,
+    quantiles: Mapping[str, int] | None = None,
     progress: Progress = unheard,
 ) -> tuple[MarginalSet, SynthesisPlan, str]:
     """What `synthesize` would read, how it would measure that, and why so; nothing is read or charged.
@@ -139,8 +147,12 @@ def planned(
     if not callable(progress):
         raise ParameterError("progress", progress, "must be a function of one text, which hears what is done next")
     marginals = view.marginals(query, bins=bins)
+    if quantiles is not None:
+        cut = of_kind(quantiles, "quantiles", Mapping, "a mapping of columns to parts, such as {'pay': 8}")
+        Stated.of(marginals.attributes, quantiles=dict.fromkeys(cut, 1))  # refuses what is no number
+        marginals = view.marginals(query, bins=dict.fromkeys(cut, GRID) | dict({} if bins is None else bins))
     _check_size(marginals.query)
-    stated = Stated.of(marginals.attributes, workload=workload, impossible=impossible)
+    stated = Stated.of(marginals.attributes, workload=workload, impossible=impossible, quantiles=quantiles)
     chosen, reason = taken_method(method, TableShape({one.name: one.size for one in marginals.attributes}), stated)
     plan = SynthesisPlan(
         query=marginals.query, relation=marginals.neighboring_relation, charge=charge, method=chosen, stated=stated,

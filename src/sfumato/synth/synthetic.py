@@ -127,7 +127,9 @@ class Synthetic:
         return int(rows.num_rows)
 
     def given(self, values: Mapping[str, Key | None]) -> "Synthetic":
-        """The same for rows that have certain values, such as ``{"sex": "f"}``; numbers stand for their bins.
+        """The same for rows that have certain values, such as ``{"sex": "f"}``.
+
+        A number stands for its bin; where it was cut at quantiles, for all bins of its part.
 
         Raises:
             ParameterError: Something is no column, or no value of it, or so rare that it was merged with others.
@@ -139,7 +141,7 @@ class Synthetic:
                 raise ParameterError("values", name, f"must be columns: {', '.join(own)}")
             code = own[name].code_of(value)
             number = int(self.made.merging[name][code])
-            if int((self.made.merging[name] == number).sum()) > 1:
+            if name not in self.made.cut and int((self.made.merging[name] == number).sum()) > 1:
                 raise ParameterError("values", value, f"of {name} is one of the rare ones, which are merged")
             fixed[name] = number
         return replace(self, made=replace(self.made, model=self.made.model.given(fixed)))

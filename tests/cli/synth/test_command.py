@@ -9,7 +9,18 @@ def test_every_option_is_explained():
     result = run("synth", "--help")
     assert result.exit_code == 0
     shown = re.sub(r"\x1b\[[0-9;]*m", "", result.stdout)
-    for option in ("--policy", "--out", "--columns", "--bins", "--method", "--rows", "--seed", "--total", "--explain"):
+    for option in (
+        "--policy",
+        "--out",
+        "--columns",
+        "--bins",
+        "--quantiles",
+        "--method",
+        "--rows",
+        "--seed",
+        "--total",
+        "--explain",
+    ):
         assert option in shown
     assert "charged once" in shown
 

@@ -257,7 +257,7 @@ def test_an_audit_refutes_the_leaves_of_fletcher_and_islam_and_not_these():
     smaller = [1 / (1 + exp(exp(j) / 2)) for j in (1, 2)]
     assert log(smaller[0] / smaller[1]) == pytest.approx(2.131, abs=1e-3)
     pair = [([1, 0], [2, 0])]
-    theirs = audit(lambda counts, runs: fletcher_and_islam(counts, 1, runs), pair, epsilon=1, samples=4000)
+    theirs = audit(lambda counts, runs: fletcher_and_islam(counts, 1, runs), pair, epsilon=1, samples=16_000)
     assert theirs.is_refuted
     noise = fitted(trees=1).noise
 

@@ -110,6 +110,25 @@ def test_marginals_that_are_counted_together_are_as_those_that_are_counted_alone
     assert list(Marginals(query, run).each([])) == []
 
 
+@pytest.mark.parametrize("unit", ["who", sf.EACH_ROW])
+def test_merged_values_are_added_up(unit):
+    data = pa.table({name: [row[place] for row in RECORDS] for place, name in enumerate(VISITS)}, schema=SCHEMA)
+    limits = {} if unit is sf.EACH_ROW else {"limits": Limits(max_rows_per_unit=3)}
+    merging = {"age": np.array([1, 0, 1, 0]), "ill": np.array([0, 0, 0])}
+    with sf.open(data, name="visits", columns=VISITS, unit=unit, budget=sf.PureDP(1), **limits) as visits:
+        query = marginal_query(parse_view("SELECT age, ill FROM visits", visits._tables))
+        read = Marginals(query, partial(visits.desk.engine.run, salt="00" * 16))
+        alone = {names: counts.open_for_noise() for names, counts in read.each(ASKED)}
+        found = {names: counts.open_for_noise() for names, counts in read.each(ASKED, merging=merging)}
+    sizes = {"age": 2, "ill": 1}
+    for names in ASKED:
+        expected = np.zeros([sizes[name] for name in names], dtype=np.int64)
+        places = product(*(merging[name] for name in names))
+        for place, count in zip(places, alone[names].tolist(), strict=True):
+            expected[place] += count
+        assert found[names].tolist() == expected.reshape(-1).tolist()
+
+
 def test_different_rows_are_the_marginal_without_what_no_row_has():
     data = pa.table({name: [row[place] for row in RECORDS] for place, name in enumerate(VISITS)}, schema=SCHEMA)
     with sf.open(data, name="visits", columns=VISITS, budget=sf.PureDP(1)) as visits:

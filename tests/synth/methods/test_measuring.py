@@ -14,8 +14,8 @@ from sfumato.mechanisms.selection.exponential import Exponential
 from sfumato.privacy.events import DiscreteGaussianEvent, ExponentialEvent
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.privacy.secret import Secret
-from sfumato.synth.methods.measuring import added_up, common_values, dependence, distance, merged, merging_of
-from sfumato.synth.models.measured import NoisyMarginal
+from sfumato.synth.methods.measuring import dependence, distance
+from sfumato.synth.methods.merging import MergingRule
 
 PAIRS = list(combinations(("age", "ill", "sex"), 2))
 EXACT = {"age": [40, 21, 30, 1], "ill": [31, 60, 1], "sex": [61, 31, 0]}
@@ -152,10 +152,10 @@ def test_dependence_is_how_far_counts_are_from_independent_ones():
 
 def test_values_that_are_kept_do_not_count_as_one():
     measuring = measuring_of(rho=Fraction(10))
-    singles = measuring.merge_rare(("age", "ill", "sex"), Fraction(1, 1000), kept={"age"})
+    rule = MergingRule(kept=frozenset({"age"}))
+    singles = measuring.measure_and_merge(("age", "ill", "sex"), Fraction(1, 1000), rule)
     assert measuring.lengths(("age",)) == (4,)
     assert len(singles[1].counts) < 3
-    assert np.array_equal(merging_of({"age": singles[0]}, {"age"})["age"], np.arange(4))
 
 
 def test_merged_values_are_counted_together():
@@ -164,13 +164,6 @@ def test_merged_values_are_counted_together():
     assert measuring.lengths(("age", "ill", "sex")) == (2, 3, 1)
     noisy = measuring.measure(("age", "sex"), Fraction(10**8))
     assert noisy.counts.tolist() == [[40], [52]]
-
-
-def test_added_up_is_a_sum_along_one_axis():
-    counts = np.arange(24).reshape(2, 3, 4)
-    found = added_up(counts, 1, np.array([1, 0, 1]))
-    assert np.array_equal(found[:, 0], counts[:, 1])
-    assert np.array_equal(found[:, 1], counts[:, 0] + counts[:, 2])
 
 
 def test_with_next_to_nothing_a_choice_is_uniform_and_costs_nothing():
@@ -200,15 +193,3 @@ def test_nothing_is_opened_once_too_little_is_left():
         with pytest.raises(ParameterError, match="what is left"):
             attempt()
     assert (measuring.left, len(measuring.steps)) == (left, 1)
-
-
-@pytest.mark.parametrize(("counts", "expected"), [
-    ([90, 2, 70, -1], [0, 2, 1, 2]), ([90, 80], [0, 1]), ([1, 2], [0, 0]), ([20, 3], [0, 1]), ([15, 15], [0, 1]),
-])  # fmt: skip
-def test_rare_values_count_as_one(counts, expected):
-    single = NoisyMarginal(["x"], counts, stddev=5)
-    numbers = common_values(single)
-    assert numbers.tolist() == expected
-    together = merged(single, {"x": numbers})
-    assert together.counts.sum() == sum(counts)
-    assert np.array_equal(together.counts, np.bincount(numbers, weights=counts))

@@ -4,6 +4,7 @@ A synthesis is recorded, and played again on a neighboring table with the same o
 mechanisms are the same, and how far their exact inputs are apart is what the outcomes cost.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -19,6 +20,7 @@ from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.sql.questions import parse_view
 from sfumato.session.training.marginals import marginal_query
+from sfumato.synth.methods.merging import QuantileCut
 from sfumato.synth.methods.plan import METHODS, SynthesisModel, SynthesisPlan
 from sfumato.synth.methods.stated import Stated
 
@@ -74,7 +76,13 @@ def stated_of(random, method, query, values):
     if random.random() < 0.5:
         pair = pairs[random.integers(len(pairs))]
         impossible = {pair: [(values[pair[0]][0], values[pair[1]][0]), (None, values[pair[1]][0])]}
-    return Stated.of(query.attributes, workload=workload, impossible=impossible)
+    found = Stated.of(query.attributes, workload=workload, impossible=impossible)
+    own = names[-1]  # a category is cut as a number would be: a cut goes by the order of values
+    if own in found.rule.kept or random.random() < 0.5:
+        return found
+    return replace(
+        found, cuts={own: QuantileCut(parts=int(random.integers(1, len(values[own]) + 1)), bins=len(values[own]))}
+    )
 
 
 def neighbor_of(random, rows, sizes, relation):

@@ -10,6 +10,7 @@ from sfumato.errors import ParameterError
 from sfumato.query.model.kinds import Kind
 from sfumato.session.training.attributes import Attribute
 from sfumato.synth.methods import stated
+from sfumato.synth.methods.merging import QuantileCut
 from sfumato.synth.methods.stated import Stated
 from sfumato.synth.models.measured import NoisyMarginal
 from sfumato.synth.models.shape import TableShape
@@ -76,7 +77,7 @@ def test_impossible_values_become_cells():
     ]  # fmt: skip
     assert found.impossible["pay", "born"].tolist() == [[False, True], [False, False]]
     assert found.impossible["ill",].tolist() == [False, True, False]
-    assert found.kept == {"age", "sex", "pay", "born", "ill"}
+    assert found.rule.kept == {"age", "sex", "pay", "born", "ill"}
     both = Stated.of(ALL, impossible={("sex", "ill"): [("m", True)], ("ill", "sex"): [(False, "f")]})
     assert both.impossible["sex", "ill"].sum() == 2
     assert Stated.of(ALL, impossible={("age",): [((-5, 17),)]}).impossible["age",].tolist() == [
@@ -134,3 +135,24 @@ def test_room_is_beside_what_is_impossible():
     zeros = Stated(impossible={("sex", "ill"): np.zeros((3, 3), dtype=bool)})
     assert zeros.fits(shape, groups, 8 * 15 - 8 * 11)
     assert not zeros.fits(shape, groups, 8 * 15 - 8 * 11 - 1)
+
+
+def test_numbers_are_cut_into_as_many_parts_as_stated():
+    found = Stated.of(ALL, quantiles={"age": 2, "pay": 1})
+    assert found.cuts == {"age": QuantileCut(parts=2, bins=3), "pay": QuantileCut(parts=1, bins=2)}
+    assert found.rule.cuts == found.cuts
+    assert found.document() == {"quantiles": [["age", 2], ["pay", 1]]}
+    assert Stated.of(ALL).document() == Stated.of(ALL, quantiles={}).document() == {}
+
+
+@pytest.mark.parametrize("quantiles", [
+    {"sex": 2}, {"born": 2}, {"name": 2}, {"age": 0}, {"age": 4}, {"age": 1.5}, {"age": True}, ["age"], 7, {7: 2},
+], ids=range(10))  # fmt: skip
+def test_quantiles_of_what_is_no_number_are_refused(quantiles):
+    with pytest.raises(ParameterError, match="quantiles"):
+        Stated.of(ALL, quantiles=quantiles)
+
+
+def test_a_column_with_impossible_values_is_not_cut():
+    with pytest.raises(ParameterError, match="stay apart: state its bins"):
+        Stated.of(ALL, impossible={("age", "sex"): [((0, 15), "m")]}, quantiles={"age": 2})

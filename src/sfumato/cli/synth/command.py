@@ -29,6 +29,13 @@ def synth(
             help="How a column is cut: age=10 (bins), age=0,18,65,120 (edges), day=week. Repeat for each column.",
         ),
     ] = None,
+    quantiles: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=PARTS",
+            help="A number is cut at private quantiles, into so many parts: income=8. Repeat for each column.",
+        ),
+    ] = None,
     method: Annotated[
         str, typer.Option(metavar="NAME", help="auto (default), aim, mst, mwem, privbayes or independent.")
     ] = "auto",
@@ -63,8 +70,8 @@ def synth(
         file,
         policy=policy,
         asked=RowOptions(
-            table=table, columns=columns, bins=tuple(bins or ()), method=method, total=total, rows=rows, seed=seed,
-            out=out,
+            table=table, columns=columns, bins=tuple(bins or ()), quantiles=tuple(quantiles or ()), method=method,
+            total=total, rows=rows, seed=seed, out=out,
         ),
         cost=CostOptions(epsilon=epsilon, delta=delta, budget=budget, budget_delta=budget_delta),
         kept=LedgerOptions(ledger, must_exist=existing),

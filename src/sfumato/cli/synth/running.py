@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import Final, Literal, cast
 
@@ -30,6 +29,7 @@ from sfumato.synth.synthesis import planned, synthesize
 from sfumato.synth.synthetic import FORMATS, Synthetic
 
 _BIN_FORMS: Final = "must look like age=10, age=0,18,65,120 or day=week"
+_PART_FORMS: Final = "must look like income=8"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,7 @@ class RowOptions:
     table: str | None
     columns: str | None
     bins: tuple[str, ...]
+    quantiles: tuple[str, ...]
     method: str
     total: int | None
     rows: int | None
@@ -57,6 +58,16 @@ class RowOptions:
         for name, words in by_name("bins", self.bins, _BIN_FORMS).items():
             parts = separated(words)
             found[name] = parts if len(parts) > 1 else int(words) if words.isdecimal() else words
+        return found
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """Into how many parts numbers are cut at quantiles, by name."""
+        found: dict[str, int] = {}
+        for name, words in by_name("quantiles", self.quantiles, _PART_FORMS).items():
+            if not words.isdecimal():
+                raise ParameterError("quantiles", f"{name}={words}", _PART_FORMS)
+            found[name] = int(words)
         return found
 
 
@@ -89,7 +100,9 @@ def run(
         declared = with_source(declared, file)
     with Session(declared, budget=NO_GUARANTEE) as planning:
         sql, left_out = _query(planning, asked)
-        marginals, plan, reason = planned(planning, sql, charge=price, method=asked.chosen, bins=asked.binning)
+        marginals, plan, reason = planned(
+            planning, sql, charge=price, method=asked.chosen, bins=asked.binning, quantiles=asked.parts
+        )
         _check_file(planning, asked.out)
     if explain:
         _explain(marginals, left_out, f"{plan.method}: {reason}", price)
@@ -159,7 +172,8 @@ def _made(session: Session, sql: str, asked: RowOptions, price: ApproxDP) -> tup
         task = bars.add_task("charge", total=None)
         made = synthesize(
             session, sql, epsilon=price.epsilon, delta=price.delta, method=asked.chosen, bins=asked.binning,
-            total=asked.total, progress=lambda stage: bars.update(task, description=stage, advance=1),
+            quantiles=asked.parts, total=asked.total,
+            progress=lambda stage: bars.update(task, description=stage, advance=1),
         )  # fmt: skip
         bars.update(task, description="draw", advance=1)
         try:
@@ -187,8 +201,9 @@ def _show(made: Synthetic, count: int, asked: RowOptions, *, as_json: bool) -> N
         typer.echo(json.dumps(document, ensure_ascii=False, indent=2))
         return
     sizes = {one.name: one.size for one in made.attributes}
+    merged = made.made.model.shape  # rare values, and parts of numbers, are one each in groups
     out = wide_console()
-    measured = ((", ".join(own), f"{prod(sizes[name] for name in own):,}") for own in made.measured)
+    measured = ((", ".join(own), f"{merged.cells(own) if len(own) > 1 else sizes[own[0]]:,}") for own in made.measured)
     out.print(table(("measured", "combinations"), measured))
     paid = "stored counts, nothing spent" if made.reused else f"spent {made.receipt.guarantee}"
     out.print(f"{counted(count, 'row')} in {asked.out}; {paid}; remaining: {made.receipt.remaining}")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -43,6 +44,7 @@ _TOGETHER: Final = 1 << 16
 """How many combinations columns have at most that are counted in one pass for several marginals of them."""
 
 _ROWS: Final = "rows"
+_APART: Final[Mapping[str, Counts]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +132,9 @@ class Marginals:
         """
         return Secret(self._counted(names))
 
-    def each(self, groups: Sequence[Sequence[str]]) -> Iterator[tuple[tuple[str, ...], Secret[Counts]]]:
+    def each(
+        self, groups: Sequence[Sequence[str]], *, merging: Mapping[str, Counts] = _APART
+    ) -> Iterator[tuple[tuple[str, ...], Secret[Counts]]]:
         """Several marginals, in any order and in fewer passes over the rows than there are marginals.
 
         Where one row of each unit is kept at most, marginals of a few columns are sums of one marginal of all of these
@@ -138,13 +142,16 @@ class Marginals:
 
         Args:
             groups: Of each marginal its columns.
+            merging: For some columns the number that each of their values counts as: from 0, without gaps. Only the
+                merged counts have to fit into memory.
         """
         if self._query.rows_per_unit > 1:
-            yield from ((tuple(names), self.counts(names)) for names in groups)
+            yield from ((tuple(names), Secret(self._counted(names, merging))) for names in groups)
             return
         sizes = {one.name: one.size for one in self._query.attributes}
+        merged = sizes | {name: int(numbers.max()) + 1 for name, numbers in merging.items()}
         for names, own in passes(groups, sizes):
-            counts = self._counted(names).reshape([sizes[name] for name in names])
+            counts = self._counted(names, merging).reshape([merged[name] for name in names])
             for group in own:
                 places = [names.index(name) for name in group]
                 summed = counts.sum(axis=tuple(set(range(len(names))) - set(places)))
@@ -168,12 +175,15 @@ class Marginals:
         is_known = (codes >= 0).all(axis=1)
         return Secret((codes[is_known], np.array(found.amounts[0], dtype=np.int64)[is_known]))
 
-    def _counted(self, names: Sequence[str]) -> Counts:
+    def _counted(self, names: Sequence[str], merging: Mapping[str, Counts] = _APART) -> Counts:
         codes, amounts = self.different_rows(names).open_for_noise()
-        places = np.zeros(len(codes), dtype=np.int64)
+        places, cells = np.zeros(len(codes), dtype=np.int64), 1
         for place, name in enumerate(names):
-            places = places * self._query.size([name]) + codes[:, place]
-        counts = np.zeros(self._query.size(names), dtype=np.int64)
+            numbers = merging.get(name)
+            size = self._query.size([name]) if numbers is None else int(numbers.max()) + 1
+            places = places * size + (codes[:, place] if numbers is None else numbers[codes[:, place]])
+            cells *= size
+        counts = np.zeros(cells, dtype=np.int64)
         np.add.at(counts, places, amounts)
         return counts
 

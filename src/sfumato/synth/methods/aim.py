@@ -52,7 +52,7 @@ def measure_adaptively(measuring: Measuring, names: Columns, stated: Stated) -> 
         stated: The workload, of which parts are measured too, and what is impossible.
     """
     rho, round_cost = measuring.left, measuring.left / (_ROUNDS * len(names))
-    measured = measuring.merge_rare(names, round_cost * _FOR_NOISE * len(names), kept=stated.kept)
+    measured = measuring.measure_and_merge(names, round_cost * _FOR_NOISE * len(names), stated.rule)
     shape = TableShape(dict(zip(names, measuring.lengths(names), strict=True)))
     model = stated.fit(shape, measured)
     weights = stated.weights(names, _WIDE)

@@ -3,7 +3,7 @@
 Proof: proofs/synth/methods/measuring.md.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -24,18 +24,13 @@ from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.privacy.secret import Secret
 from sfumato.query.analysis.stability import Sensitivity
 from sfumato.session.training.marginals import Counts, MarginalQuery, Marginals
+from sfumato.synth.methods.merging import Merging, MergingRule, merged
 from sfumato.synth.models.factors import Floats
 from sfumato.synth.models.measured import NoisyMarginal
 from sfumato.synth.models.shape import Columns
 
-Merging: TypeAlias = Mapping[str, npt.NDArray[np.int64]]
-"""For each column the number of the value that each of its values counts as: from 0, without gaps."""
-
 Progress: TypeAlias = Callable[[str], None]
 """Hears what is done next, which follows from what was released."""
-
-_RARE: Final = 3
-"""A value is rare if its noisy count is below so many standard deviations."""
 
 _LEAST: Final = Fraction(1, 16)
 """Less noise than that is none, and would not be drawn."""
@@ -120,21 +115,19 @@ class Measuring:
         """Have some values count as one from now on; which ones follows from what was released, so it is no step."""
         self._merging, self._exact, self._kept = dict(merging), {}, 0
 
-    def merge_rare(
-        self, names: Columns, rho: Fraction, *, kept: Collection[str] = frozenset()
-    ) -> list[NoisyMarginal]:  # fmt: skip
-        """Measure each column, and have values that are rare beside the noise count as one from now on.
+    def measure_and_merge(self, names: Columns, rho: Fraction, rule: MergingRule) -> list[NoisyMarginal]:
+        """Measure each column, and have values count as one from now on that do so by a rule.
 
         Args:
             names: The columns.
             rho: What all of it costs, to equal parts.
-            kept: Columns whose values stay apart.
+            rule: Which values may be merged.
 
         Returns:
-            The noisy counts of each column, those of its rare values added up.
+            The noisy counts of each column, those of merged values added up.
         """
         singles = [self.measure((name,), rho / len(names)) for name in names]
-        self.merge(merging_of(dict(zip(names, singles, strict=True)), kept))
+        self.merge(rule.merging(dict(zip(names, singles, strict=True))))
         return [merged(one, self._merging) for one in singles]
 
     def stddev(self, rho: Fraction) -> float:
@@ -267,14 +260,11 @@ class Measuring:
         """The exact marginals, one axis for each column, in any order; as far as memory goes each is counted once."""
         known = [columns for columns in groups if columns in self._exact]
         yield from ((columns, self._exact[columns]) for columns in known)
-        for columns, exact in self._marginals.each([columns for columns in groups if columns not in self._exact]):
-            counts = exact.open_for_noise().reshape([self._sizes[name] for name in columns])
-            for axis, name in enumerate(columns):
-                if name in self._merging:
-                    counts = added_up(counts, axis, self._merging[name])
-            found = Secret(counts)
-            if self._kept + counts.size <= _KEPT:
-                self._exact[columns], self._kept = found, self._kept + counts.size
+        left = [columns for columns in groups if columns not in self._exact]
+        for columns, exact in self._marginals.each(left, merging=self._merging):
+            found = Secret(exact.open_for_noise().reshape(self.lengths(columns)))
+            if self._kept + (cells := prod(self.lengths(columns))) <= _KEPT:
+                self._exact[columns], self._kept = found, self._kept + cells
             yield columns, found
 
 
@@ -293,45 +283,3 @@ def dependence(exact: Secret[Counts], axis: int, shares: npt.NDArray[np.int64]) 
     """
     counts = np.moveaxis(exact.open_for_noise(), axis, 0).reshape(len(shares), -1)
     return int(np.abs(shares.sum() * counts - shares[:, np.newaxis] * counts.sum(axis=0)).sum())
-
-
-def added_up(counts: Counts, axis: int, numbers: npt.NDArray[np.int64]) -> Counts:
-    """Counts, of which those along an axis are added up that have the same number.
-
-    Example:
-        >>> added_up(np.array([[1, 2, 3], [4, 5, 6]]), 1, np.array([0, 1, 1])).tolist()
-        [[1, 5], [4, 11]]
-    """
-    shape = list(counts.shape)
-    shape[axis] = int(numbers.max()) + 1
-    found = np.zeros(shape, dtype=counts.dtype)
-    np.add.at(np.moveaxis(found, axis, 0), numbers, np.moveaxis(counts, axis, 0))
-    return found
-
-
-def common_values(single: NoisyMarginal) -> npt.NDArray[np.int64]:
-    """The number that each value of a measured column counts as, rare ones being the last one together.
-
-    Example:
-        >>> common_values(NoisyMarginal(["region"], [90, 2, 70, -1], stddev=5)).tolist()
-        [0, 2, 1, 2]
-    """
-    is_rare = single.counts < _RARE * single.stddev
-    numbers = np.cumsum(~is_rare) - 1
-    numbers[is_rare] = numbers[-1] + 1
-    return numbers.astype(np.int64)
-
-
-def merging_of(singles: Mapping[str, NoisyMarginal], kept: Collection[str] = frozenset()) -> Merging:
-    """`common_values` of each column; the values of those that are kept stay apart."""
-    return {
-        name: np.arange(one.counts.size) if name in kept else common_values(one) for name, one in singles.items()
-    }  # fmt: skip
-
-
-def merged(marginal: NoisyMarginal, merging: Merging) -> NoisyMarginal:
-    """A measured column, of which the counts of values are added up that count as one."""
-    (name,) = marginal.columns
-    return NoisyMarginal(
-        [name], np.bincount(merging[name], weights=marginal.counts), stddev=marginal.stddev
-    )  # fmt: skip

@@ -37,7 +37,7 @@ def measure_in_rounds(measuring: Measuring, names: Columns, stated: Stated) -> N
     """
     rounds = _ROUNDS * len(names)
     cost = measuring.left / (len(names) + rounds)
-    measured = measuring.merge_rare(names, cost * len(names), kept=stated.kept)
+    measured = measuring.measure_and_merge(names, cost * len(names), stated.rule)
     shape = TableShape(dict(zip(names, measuring.lengths(names), strict=True)))
     model = stated.fit(shape, measured)
     weights = stated.weights(names, _WIDE)

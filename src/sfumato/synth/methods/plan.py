@@ -22,7 +22,8 @@ from sfumato.privacy.guarantees import ApproxDP
 from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.session.training.marginals import MarginalQuery, Marginals
 from sfumato.synth.methods.aim import LARGEST, MEAN, measure_adaptively
-from sfumato.synth.methods.measuring import Measuring, Merging, Progress, merged, merging_of, unheard
+from sfumato.synth.methods.measuring import Measuring, Progress, unheard
+from sfumato.synth.methods.merging import Merging, MergingRule, merged
 from sfumato.synth.methods.mwem import measure_in_rounds
 from sfumato.synth.methods.privbayes import measure_network
 from sfumato.synth.methods.stated import Stated
@@ -67,7 +68,7 @@ def measure_tree(measuring: Measuring, names: Columns, stated: Stated) -> None:
         measure_columns(measuring, names, stated)
         return
     third = measuring.left / 3
-    singles = measuring.merge_rare(names, third, kept=stated.kept)
+    singles = measuring.measure_and_merge(names, third, stated.rule)
     shape = TableShape(dict(zip(names, measuring.lengths(names), strict=True)))
     independent = stated.fit(shape, singles)
     noise = MEAN * measuring.stddev(third / (len(names) - 1))  # on a count, without its sign
@@ -172,14 +173,16 @@ class SynthesisModel:
     """What released counts make.
 
     Attributes:
-        model: Of all columns, with rare values of a column as one.
+        model: Of all columns, with merged values of a column as one.
         merging: Which values these are.
         singles: For each column its noisy counts, value by value.
+        cut: Numbers that were cut at noisy quantiles: neighboring bins count as one.
     """
 
     model: GraphicalModel
     merging: Merging
     singles: Mapping[str, NoisyMarginal]
+    cut: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -203,7 +206,7 @@ class SynthesisModel:
                 singles[columns[0]] = NoisyMarginal(columns, counts, stddev=float(Fraction(stddev)))
             elif stddev is not None:
                 others.append((tuple(columns), counts, float(Fraction(stddev))))
-        merging = merging_of(singles, known.kept if others else sizes)
+        merging = (known.rule if others else MergingRule(kept=frozenset(sizes))).merging(singles)
         shape = TableShape({name: int(numbers.max()) + 1 for name, numbers in merging.items()})
         measured = [merged(one, merging) for one in singles.values()]
         measured += [
@@ -211,4 +214,5 @@ class SynthesisModel:
             for columns, counts, stddev in others
         ]
         model = known.fit(shape, measured, total=total)
-        return cls(model=model, merging=merging, singles=MappingProxyType(singles))
+        cut = frozenset(known.cuts) if others else frozenset()
+        return cls(model=model, merging=merging, singles=MappingProxyType(singles), cut=cut)

@@ -47,7 +47,7 @@ def measure_network(measuring: Measuring, names: Columns, stated: Stated) -> Non
         stated: What is impossible.
     """
     rho, rounds = measuring.left, max(1, len(names) - 1)
-    singles = measuring.merge_rare(names, rho * _FOR_COLUMNS, kept=stated.kept)
+    singles = measuring.measure_and_merge(names, rho * _FOR_COLUMNS, stated.rule)
     shape = TableShape(dict(zip(names, measuring.lengths(names), strict=True)))
     shares = {one.columns[0]: shares_of(one.counts) for one in singles}
     noise = MEAN * measuring.stddev(rho * (1 - _FOR_COLUMNS - _FOR_CHOICES) / rounds)

@@ -1,6 +1,6 @@
-"""What is stated in public beside a query: which marginals matter, and which combinations no row has.
+"""What is stated in public beside a query: which marginals matter, which combinations no row has, what is cut how.
 
-Both are facts of those who ask, never read off the data. They are a part of the key under which a synthesis is stored.
+All are facts of those who ask, never read off the data. They are a part of the key under which a synthesis is stored.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import ParameterError
-from sfumato.numeric.arguments import each, listed, of_kind
-from sfumato.numeric.rationals import Number, exact, positive
+from sfumato.numeric.arguments import each, is_one_of, listed, of_kind
+from sfumato.numeric.rationals import Number, exact, positive, positive_integer
 from sfumato.privacy.codec import Json
 from sfumato.query.model.kinds import Kind
 from sfumato.session.training.attributes import Attribute
+from sfumato.synth.methods.merging import MergingRule, QuantileCut
 from sfumato.synth.models.fitting import fit_model
 from sfumato.synth.models.measured import NoisyMarginal
 from sfumato.synth.models.model import MEMORY_LIMIT, GraphicalModel
@@ -58,14 +59,21 @@ class Stated:
     Attributes:
         workload: Groups of columns with their weights as whole numbers; none: each method has its own.
         impossible: For groups of columns an array that is True where a combination is impossible.
+        cuts: Numbers that are cut at noisy quantiles.
     """
 
     workload: Mapping[Columns, int] = field(default_factory=lambda: MappingProxyType({}))
     impossible: Mapping[Columns, npt.NDArray[np.bool_]] = field(default_factory=lambda: MappingProxyType({}))
+    cuts: Mapping[str, QuantileCut] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def of(
-        cls, attributes: Sequence[Attribute], *, workload: Workload | None = None, impossible: Impossible | None = None
+        cls,
+        attributes: Sequence[Attribute],
+        *,
+        workload: Workload | None = None,
+        impossible: Impossible | None = None,
+        quantiles: Mapping[str, int] | None = None,
     ) -> "Stated":
         """What a caller states, checked.
 
@@ -76,12 +84,13 @@ class Stated:
         shape = TableShape({one.name: one.size for one in attributes})
         weights = {} if workload is None else _weights(shape, workload)
         zeros = {} if impossible is None else _zeros(shape, attributes, impossible)
-        return cls(workload=MappingProxyType(weights), impossible=MappingProxyType(zeros))
+        cuts = {} if quantiles is None else _cuts(attributes, quantiles, frozenset(chain.from_iterable(zeros)))
+        return cls(workload=MappingProxyType(weights), impossible=MappingProxyType(zeros), cuts=MappingProxyType(cuts))
 
     @property
-    def kept(self) -> frozenset[str]:
-        """Columns whose values never count as one: a combination of some of them is impossible."""
-        return frozenset(chain.from_iterable(self.impossible))
+    def rule(self) -> MergingRule:
+        """Which values may count as one: none of a column of which a combination is impossible."""
+        return MergingRule(kept=frozenset(chain.from_iterable(self.impossible)), cuts=self.cuts)
 
     def document(self) -> dict[str, Json]:
         """All of it as JSON values."""
@@ -89,7 +98,8 @@ class Stated:
         zeros: list[Json] = [
             [list(columns), [*map(int, np.flatnonzero(cells))]] for columns, cells in sorted(self.impossible.items())
         ]
-        found: dict[str, Json] = {"workload": groups, "impossible": zeros}
+        cuts: list[Json] = [[name, cut.parts] for name, cut in sorted(self.cuts.items())]
+        found: dict[str, Json] = {"workload": groups, "impossible": zeros, "quantiles": cuts}
         return {name: own for name, own in found.items() if own}
 
     def weights(self, names: Columns, size: int) -> dict[Columns, int]:
@@ -183,6 +193,22 @@ def _zeros(
         GraphicalModel(shape, logs, total=1)
     except ParameterError:
         raise ParameterError("impossible", list(found), "must leave at least one row possible") from None
+    return found
+
+
+def _cuts(
+    attributes: Sequence[Attribute], quantiles: Mapping[str, int], kept: frozenset[str]
+) -> dict[str, QuantileCut]:  # fmt: skip
+    found = {}
+    own = {one.name: one.edges for one in attributes}
+    for name, parts in of_kind(quantiles, "quantiles", Mapping, "a mapping of columns to parts: {'pay': 8}").items():
+        edges = own[name] if is_one_of(name, own) else None
+        if edges is None:
+            raise ParameterError("quantiles", name, "must be columns of the query that are numbers with bounds")
+        if name in kept:
+            raise ParameterError("quantiles", name, "has impossible values, which stay apart: state its bins instead")
+        count = positive_integer(parts, "quantiles", most=len(edges) - 1)
+        found[name] = QuantileCut(parts=count, bins=len(edges) - 1)
     return found
 
 
