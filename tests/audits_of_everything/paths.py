@@ -149,6 +149,18 @@ def flows(session):
     ]  # fmt: skip
 
 
+def chosen_origins(session):
+    """Which kinds are kept for each world, and where draws come from."""
+    made = sf.synth.synthetic_flows(
+        session.marginals("SELECT kind, world FROM visits"), origin="kind", destination="world", draws=1, epsilon="2.5",
+        delta="0.02", shrinking=ApproxDP(2, "0.02"),
+    )  # fmt: skip
+    return [
+        {"world": world, "kind": kind, "n": int(made.counts[to, at]) + int(made.kept[to, at])}
+        for to, world in enumerate(made.destinations) for at, kind in enumerate(made.origins)
+    ]  # fmt: skip
+
+
 def path(ask, pair=LOW, opening=None, *, share=HALF, why="", claim=None, fewer=1, **facts):
     """A case of a session that is asked."""
     return Case(mechanism=in_session(ask, opening, **facts), pair=pair, share=share, why=why, claim=claim, fewer=fewer)
@@ -246,6 +258,22 @@ CASES = {
         ),
         pair=tuple((visit(kind=kind),) for kind in "ac"),
         fewer=10, share=QUARTER / 2, why="who changes the destination tells more, and is in another world",
+    ),
+    "synthetic flows from chosen origins": Case(
+        mechanism=partial(in_session(chosen_origins, Opening(limits=ONE_ROW, budget=WITH_DELTA)), at_once=FEW_WORLDS),
+        pair=heavy(visit(kind="c"), others=(visit("b", kind="c"),)), fewer=10, share=QUARTER,
+        why="few runs, each of a session",
+    ),
+    "synthetic flows from chosen origins with a replacement": Case(
+        mechanism=partial(
+            in_session(
+                chosen_origins,
+                Opening(limits=ONE_ROW, budget=WITH_DELTA, facts={"neighboring_relation": sf.REPLACE_ONE}),
+            ),
+            at_once=FEW_WORLDS,
+        ),
+        pair=tuple((visit("b", kind="c"), visit(kind=kind)) for kind in "ac"), fewer=10, share=None,
+        why="two origins share ε and δ, which few runs do not show",
     ),
     "replacement between groups": rows(
         KINDS,

@@ -128,8 +128,8 @@ MUTANTS = (
     ),
     Mutant(
         name="flows come without a prior of their own",
-        edits=((f"{_ROOM}/release.py", "prior=public.prior, draws", "prior=public.prior / 1000, draws"),),
-        tests=(f"{_TESTS}/test_release.py::test_drawn_flows_have_the_law_of_counts_priors_and_public_flows",),
+        edits=((f"{_ROOM}/drawing.py", "prior=public.prior, draws", "prior=public.prior / 1000, draws"),),
+        tests=(f"{_TESTS}/test_drawing.py::test_drawn_flows_have_the_law_of_counts_priors_and_public_flows",),
     ),
     Mutant(
         name="units of several rows are priced as one",
@@ -138,21 +138,33 @@ MUTANTS = (
     ),
     Mutant(
         name="the destination with the most origins prices all",
-        edits=((f"{_ROOM}/release.py", "fewest = min(size", "fewest = max(size"),),
+        edits=((f"{_ROOM}/drawing.py", "fewest = min((size", "fewest = max((size"),),
         tests=(
             f"{_TESTS}/test_release.py::test_where_workers_replace_one_another_the_destination_with_the_fewest_origins_counts",
         ),
     ),
     Mutant(
         name="flows are counted by origin and destination the other way round",
-        edits=((f"{_ROOM}/release.py", "columns=(destination, origin)", "columns=(origin, destination)"),),
+        edits=(
+            (
+                f"{_ROOM}/release.py",
+                "relation = (destination, origin)",
+                "relation = (origin, destination)",
+            ),
+        ),
         tests=(
             f"{_TESTS}/test_release.py::test_rows_without_declared_places_are_in_no_flow_and_counts_are_where_they_belong",
         ),
     ),
     Mutant(
         name="flows have a hundredth of the prior that was paid for",
-        edits=((f"{_ROOM}/release.py", "prior=least, added=row)", "prior=least / 100, added=row)"),),
+        edits=(
+            (
+                f"{_ROOM}/drawing.py",
+                "max(SMALLEST, least - counted)",
+                "max(SMALLEST, least / 100)",
+            ),
+        ),
         tests=(f"{_TESTS}/test_release.py::test_a_delta_is_charged_too_and_an_empty_table_has_flows",),
     ),
     Mutant(
@@ -175,5 +187,115 @@ MUTANTS = (
             ),
         ),
         tests=("tests/client/test_session.py::test_a_server_makes_no_synthetic_flows_and_says_so",),
+    ),
+    Mutant(
+        name="choosing origins by the data is free",
+        edits=((f"{_ROOM}/shrinking.py", "((self.selection.event, event_of(self.rest)))", "((event_of(self.rest),))"),),
+        tests=(f"{_TESTS}/test_shrinking.py::test_the_event_is_both_parts_and_the_charge_their_sum",),
+    ),
+    Mutant(
+        name="the delta of choosing origins is not charged",
+        edits=((f"{_ROOM}/shrinking.py", "self.selection.delta + self.rest.delta", "self.rest.delta"),),
+        tests=(
+            f"{_TESTS}/test_shrinking.py::test_the_event_is_both_parts_and_the_charge_their_sum",
+            f"{_TESTS}/test_release.py::test_chosen_origins_and_flows_are_one_charge_and_stored",
+        ),
+    ),
+    Mutant(
+        name="flows from chosen origins have all of the cost",
+        edits=((f"{_ROOM}/release.py", "_charge(charge.epsilon - part.epsilon,", "_charge(charge.epsilon,"),),
+        tests=(f"{_TESTS}/test_release.py::test_chosen_origins_and_flows_are_one_charge_and_stored",),
+    ),
+    Mutant(
+        name="flows from chosen origins have all of the delta",
+        edits=((f"{_ROOM}/release.py", "charge.delta - part.delta)", "charge.delta)"),),
+        tests=(f"{_TESTS}/test_release.py::test_chosen_origins_and_flows_are_one_charge_and_stored",),
+    ),
+    Mutant(
+        name="origins are chosen without noise",
+        edits=(
+            (f"{_ROOM}/shrinking.py", "self.selection.kept(rows[to, start]).open_for_noise()", "rows[to, start] > 0"),
+        ),
+        tests=(f"{_TESTS}/test_shrinking.py::test_what_is_released_has_the_law_that_was_checked",),
+    ),
+    Mutant(
+        name="origins that nobody comes from are kept",
+        edits=((f"{_ROOM}/shrinking.py", "selection.kept(rows[to, start])", "selection.kept(rows[to, start] + 1)"),),
+        tests=(
+            f"{_TESTS}/test_shrinking.py::test_nobody_and_nothing_drawn_keep_no_origin",
+            f"{_TESTS}/test_shrinking.py::test_what_is_released_has_the_law_that_was_checked",
+        ),
+    ),
+    Mutant(
+        name="priors are for the origins before they were chosen",
+        edits=(
+            (
+                f"{_ROOM}/drawing.py",
+                "sizes = [sum(one is not None for one in row) for row in added]",
+                "sizes = [len(row) for row in added]",
+            ),
+        ),
+        tests=(
+            f"{_TESTS}/test_shrinking.py::test_priors_are_for_the_origins_that_are_kept_and_never_vanish",
+            f"{_TESTS}/test_shrinking.py::test_where_workers_replace_one_another_the_fewest_kept_origins_count",
+        ),
+    ),
+    Mutant(
+        name="destinations without draws or kept origins have the fewest",
+        edits=(
+            (
+                f"{_ROOM}/drawing.py",
+                "for size, many in zip(sizes, draws, strict=True) if many), default=1)",
+                "for size, many in zip(sizes, draws, strict=True) if size + many), default=1)",
+            ),
+        ),
+        tests=(
+            f"{_TESTS}/test_drawing.py::test_a_destination_without_draws_makes_no_other_prior_larger",
+            f"{_TESTS}/test_shrinking.py::test_where_workers_replace_one_another_the_fewest_kept_origins_count",
+        ),
+    ),
+    Mutant(
+        name="workers of origins that are not kept are in flows",
+        edits=(
+            (
+                f"{_ROOM}/shrinking.py",
+                "flows_drawn(self.destinations(kept), rows)",
+                "flows_drawn(self.destinations(kept | kept.any(axis=1, keepdims=True)), rows)",
+            ),
+        ),
+        tests=(f"{_TESTS}/test_shrinking.py::test_what_is_released_has_the_law_that_was_checked",),
+    ),
+    Mutant(
+        name="origins are chosen as if no worker replaced another",
+        edits=((f"{_ROOM}/release.py", "per_unit=1, neighboring_relation=relation", "per_unit=1"),),
+        tests=(f"{_TESTS}/test_release.py::test_chosen_origins_and_flows_are_one_charge_and_stored",),
+    ),
+    Mutant(
+        name="a replaced worker who leaves one origin and enters another is priced as one origin",
+        edits=(
+            (
+                "mechanisms/partitions/partition_selection.py",
+                "(2 if self.neighboring_relation is REPLACE_ONE else 1)",
+                "1",
+            ),
+        ),
+        tests=(f"{_TESTS}/test_shrinking.py::test_origins_and_flows_together_tell_no_more_than_is_charged",),
+    ),
+    Mutant(
+        name="a kept origin is worth two workers",
+        edits=((f"{_ROOM}/shrinking.py", "counted=1,", "counted=2,"),),
+        tests=(f"{_TESTS}/test_shrinking.py::test_a_kept_origin_has_a_worker_who_hides_others",),
+    ),
+    Mutant(
+        name="public flows do not say which origins can be kept",
+        edits=((f"{_ROOM}/shrinking.py", "many > 0 and one is not None for", "many > 0 for"),),
+        tests=(f"{_TESTS}/test_shrinking.py::test_only_origins_that_public_flows_name_are_kept",),
+    ),
+    Mutant(
+        name="choosing origins may have all of the cost",
+        edits=((f"{_ROOM}/release.py", "if part.epsilon >= charge.epsilon or", "if part.epsilon > 10**9 or"),),
+        tests=(
+            f"{_TESTS}/test_release.py::test_a_part_for_choosing_that_is_none_is_refused_before_anything_is_charged",
+        ),
     ),
 )

@@ -1,20 +1,13 @@
 """Synthetic flows of a session: charged before data is read, for declared places alone, and with the law they state."""
 
-from fractions import Fraction
-
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.laws import assert_law, cdf_of
-from tests.synth.flows.test_urn import mass, outputs
 
 import sfumato as sf
-from sfumato.audit import audit
 from sfumato.errors import BudgetExceededError, NotPrivateError, ParameterError
-from sfumato.privacy.neighbors import REPLACE_ONE
-from sfumato.privacy.secret import Secret
+from sfumato.privacy.neighbors import REPLACE_ONE, NeighboringRelation
 from sfumato.synth.flows.priors import flow_prior
-from sfumato.synth.flows.release import Destination, FlowFit
 
 PLACES = ["north", "south", "east"]
 COLUMNS = {
@@ -39,21 +32,6 @@ def commuters(rows=ROWS, *, budget=1, **changes):
         **{"name": "commuters", "columns": COLUMNS, "budget": sf.PureDP(budget) if isinstance(budget, int) else budget}
         | changes,
     )
-
-
-class Given:
-    """Marginals with these counts, which remember for which columns they were asked."""
-
-    def __init__(self, counts):
-        self.counted, self.asked = np.array(counts, dtype=np.int64), []
-
-    def counts(self, names):
-        self.asked.append(tuple(names))
-        return Secret(self.counted.reshape(-1))
-
-
-def fit_of(*destinations, width):
-    return FlowFit(columns=("work", "home"), width=width, destinations=destinations, charge=sf.PureDP(1))
 
 
 def test_flows_are_charged_once_and_stored():
@@ -86,37 +64,6 @@ def test_rows_without_declared_places_are_in_no_flow_and_counts_are_where_they_b
     assert {(row["origin"], row["destination"]) for row in flows.to_arrow().to_pylist()} == {
         ("south", "north"), ("east", "south"),
     }  # fmt: skip
-
-
-@pytest.mark.statistical
-def test_drawn_flows_have_the_law_of_counts_priors_and_public_flows():
-    """Type-I error 1e-6: the weights are 2 + 1/2 + 3 and 0 + 1/2 + 0, and the origin in between has no flow."""
-    fit = fit_of(Destination(draws=4, prior=Fraction(1, 2), added=(3, None, 0)), width=4)
-    given = Given([[2, 9, 0, 7]])
-    drawn = np.array([{at: n for _, at, n in fit.release(given)["flows"]}.get(0, 0) for _ in range(4000)])
-    assert set(given.asked) == {("work", "home")}
-    law = [float(mass([Fraction(11, 2), Fraction(1, 2)], (k, 4 - k))) for k in range(5)]
-    assert_law(drawn, cdf_of(np.array(law)))
-    assert sum(law) == pytest.approx(1)
-    assert len(outputs(2, 4)) == 5
-
-
-@pytest.mark.statistical
-def test_an_audit_refutes_a_tenth_of_the_price_and_not_the_price():
-    """Type-I error 1e-6 each: one worker of an origin that nobody else comes from."""
-    prior = flow_prior(epsilon=1, draws=1, origins=2)
-    fit = fit_of(Destination(draws=1, prior=prior, added=(0, 0)), width=2)
-
-    def mechanism(counts):
-        return fit.release(Given([counts]))["flows"][0][1]
-
-    pairs = [((1, 3), (0, 3))]
-
-    def run(counts, size):
-        return [mechanism(counts) for _ in range(size)]
-
-    assert not audit(run, pairs, epsilon=1, samples=2_000).is_refuted
-    assert audit(run, pairs, epsilon="0.1", samples=6_000).is_refuted
 
 
 def test_public_flows_leave_out_origins_and_so_need_less_prior():
@@ -157,3 +104,55 @@ def test_what_is_wrong_is_refused_before_anything_is_charged(changed):
         with pytest.raises(ParameterError):
             sf.synth.synthetic_flows(**{"marginals": query} | ASK | changed)
         assert people.spent == sf.PureDP(0)
+
+
+SHRUNK = {"shrinking": sf.ApproxDP("0.5", "1e-5"), "delta": "1e-5"}
+
+
+@pytest.mark.parametrize("relation", NeighboringRelation)
+def test_chosen_origins_and_flows_are_one_charge_and_stored(relation):
+    rows = [("south", "north")] * 1000 + [("moon", "south"), (None, "north")]
+    with commuters(rows, budget=sf.ApproxDP(1, "1e-5"), neighboring_relation=relation) as people:
+        flows = sf.synth.synthetic_flows(people.marginals(QUERY), **ASK | SHRUNK)
+        assert people.spent == flows.charge == sf.ApproxDP(1, "1e-5")
+        assert flows.receipt.guarantee == flows.charge
+        assert flows.kept.tolist() == [[False, True, False], [False, False, False]]
+        assert flows.counts.tolist() == [[0, 20, 0], [0, 0, 0]]
+        asked = {"epsilon": "0.5", "origins": 1, "neighboring_relation": relation}
+        assert flows.priors[0] == flow_prior(draws=20, **asked) - 1
+        again = sf.synth.synthetic_flows(people.marginals(QUERY), **ASK | SHRUNK)
+        assert np.array_equal(again.kept, flows.kept)
+        assert again.priors == flows.priors
+        with pytest.raises(BudgetExceededError):
+            sf.synth.synthetic_flows(people.marginals(QUERY), **ASK | SHRUNK | {"shrinking": sf.ApproxDP(0, "1e-5")})
+        assert people.spent == flows.charge
+
+
+def test_public_flows_name_the_origins_that_can_be_kept():
+    prior = {"north": {"south": 5, "east": 0}}
+    with commuters([("north", "north")] * 10**5 + [("east", "north")] * 10**5, budget=sf.ApproxDP(3, "1e-5")) as people:
+        asked = ASK | SHRUNK | {"epsilon": 2, "prior": prior}
+        flows = sf.synth.synthetic_flows(people.marginals(QUERY), **asked)
+        assert flows.kept[0].tolist() == [False, False, True]
+        plain = sf.synth.synthetic_flows(people.marginals(QUERY), **ASK | {"prior": prior})
+    assert plain.kept.tolist() == [[False, True, True], [True, True, True]]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"shrinking": sf.ApproxDP(1, "1e-6")}, {"shrinking": sf.ApproxDP("0.5", "1e-4")}, {"delta": 0},
+     {"shrinking": sf.ApproxDP("0.5", 0)}, {"shrinking": sf.PureDP("0.5")}, {"shrinking": "0.5"}, {"shrinking": True},
+     {"shrinking": sf.ApproxDP(2, "1e-6")}, {"draws": 100_001},
+     {"draws": 10_001, "shrinking": sf.ApproxDP("0.5", "1e-6")}],
+)  # fmt: skip
+def test_a_part_for_choosing_that_is_none_is_refused_before_anything_is_charged(changed):
+    with commuters(budget=sf.ApproxDP(9, "1e-2")) as people:
+        with pytest.raises(ParameterError, match="^draws" if "draws" in changed else "^shrinking"):
+            sf.synth.synthetic_flows(people.marginals(QUERY), **ASK | SHRUNK | changed)
+        assert people.spent == sf.PureDP(0)
+
+
+def test_what_is_left_without_a_delta_allows_more_draws():
+    with commuters(budget=sf.ApproxDP(1, "1e-5")) as people:
+        flows = sf.synth.synthetic_flows(people.marginals(QUERY), **ASK | SHRUNK | {"draws": 10_001})
+    assert not flows.counts.any()

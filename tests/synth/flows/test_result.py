@@ -13,8 +13,8 @@ FAR = [[0, 3], [8, 1]]
 
 def test_a_table_has_the_flows_that_are_not_zero():
     flows = Flows(
-        origins=("a", "b"), destinations=("x", "y"), counts=np.array([[0, 2], [7, 0]]), priors=(), charge=PureDP(1),
-        receipt=None,
+        origins=("a", "b"), destinations=("x", "y"), counts=np.array([[0, 2], [7, 0]]), priors=(), kept=None,
+        charge=PureDP(1), receipt=None,
     )  # fmt: skip
     assert flows.to_arrow().to_pylist() == [
         {"origin": "b", "destination": "x", "flow": 2}, {"origin": "a", "destination": "y", "flow": 7},
@@ -40,7 +40,7 @@ MAP = {"type": "FeatureCollection", "features": [square(name, at) for at, name i
 def made(**changes):
     facts = {
         "origins": ("a", "b", "c"), "destinations": ("a", "c"), "counts": np.array([[7, 2, 0], [1, 4, 3]]),
-        "priors": (), "charge": PureDP(1), "receipt": None,
+        "priors": (), "kept": None, "charge": PureDP(1), "receipt": None,
     }  # fmt: skip
     return Flows(**facts | changes)
 

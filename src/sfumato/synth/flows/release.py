@@ -4,91 +4,24 @@ Proof: proofs/synth/flows/release.md.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 
 from sfumato.errors import NotPrivateError, ParameterError
+from sfumato.mechanisms.partitions.truncated_geometric import TruncatedGeometricSelection
 from sfumato.numeric.arguments import is_one_of, of_kind, whole
 from sfumato.numeric.rationals import Number, nonnegative, positive
-from sfumato.privacy.codec import Json
-from sfumato.privacy.events import ApproxEvent, PureEvent
 from sfumato.privacy.guarantees import ApproxDP, PureDP
-from sfumato.privacy.neighbors import NeighboringRelation
 from sfumato.query.model.schema import Key
 from sfumato.session.asking.training_set import MarginalSet
-from sfumato.session.training.marginals import Marginals
-from sfumato.synth.flows.priors import MOST_DRAWS, flow_prior
+from sfumato.synth.flows.drawing import Added, FlowFit, destinations_of
+from sfumato.synth.flows.priors import MOST_DRAWS, MOST_WITH_DELTA
 from sfumato.synth.flows.result import Flows
-from sfumato.synth.flows.urn import dirichlet_multinomial
+from sfumato.synth.flows.shrinking import ShrunkFlowFit
 
 LARGEST_ADDED: Final = 1_000_000_000
 """The largest number of the public flows that are added to a count."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Destination:
-    """What is public about the flows to one destination.
-
-    Attributes:
-        draws: How many are drawn.
-        prior: What is added to each count.
-        added: What is added on top of it, a whole number for each origin; None for an origin that has no flow there.
-    """
-
-    draws: int
-    prior: Fraction
-    added: tuple[int | None, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlowFit:
-    """Draws for each destination: Dirichlet-multinomial(counts + prior + added), over the origins that it has.
-
-    **Guarantee**: what `event` says, for counts that one unit moves as one row that enters, leaves or does both.
-    Proof: proofs/synth/flows/release.md.
-
-    Attributes:
-        columns: The columns of destination and origin.
-        width: How many values the column of the origin has, with what is missing.
-        destinations: All that is public of each destination, in the order of their values.
-        charge: What all of it costs.
-    """
-
-    columns: tuple[str, str]
-    width: int
-    destinations: tuple[Destination, ...]
-    charge: PureDP | ApproxDP
-
-    @property
-    def name(self) -> str:
-        """What ledgers and receipts call the method."""
-        return "synthetic flows"
-
-    @property
-    def event(self) -> PureEvent | ApproxEvent:
-        """All that is released."""
-        if isinstance(self.charge, PureDP):
-            return PureEvent(self.charge.epsilon)
-        return ApproxEvent(self.charge.epsilon, self.charge.delta)
-
-    def document(self) -> dict[str, Json]:
-        """All parameters on which the flows depend."""
-        return {
-            "columns": list(self.columns), "epsilon": str(self.charge.epsilon), "delta": str(self.charge.delta),
-            "destinations": [[one.draws, str(one.prior), list(one.added)] for one in self.destinations],
-        }  # fmt: skip
-
-    def release(self, marginals: Marginals, /) -> dict[str, Json]:
-        """The synthetic flows that are not 0: destination and origin by number, and how many go there."""
-        exact = marginals.counts(self.columns).open_for_noise()
-        rows = exact.reshape(-1, self.width)  # the last row and column may be of what is missing
-        found: list[Json] = []
-        for place, public in enumerate(self.destinations):
-            found += _drawn(place, public, rows[place])
-        return {"flows": found}
 
 
 def synthetic_flows(
@@ -100,6 +33,7 @@ def synthetic_flows(
     epsilon: Number,
     delta: Number = 0,
     prior: Mapping[Any, Mapping[Any, int]] | None = None,
+    shrinking: ApproxDP | None = None,
 ) -> Flows:
     """Synthetic flows between places: for each destination, draws of where those who go there come from.
 
@@ -119,9 +53,13 @@ def synthetic_flows(
         prior: Public flows for the destinations that are named, such as last year's: of each origin a whole number,
             which is added to its count on top of the smallest prior. Origins that are not named have no flow there,
             which leaves fewer cells and so less prior. It must not follow from the data that is protected.
+        shrinking: The part of (ε, δ) for choosing, by the data and with noise, which origins each destination keeps.
+            Workers of others are in no flow, and a destination without any origin has no flows at all. None: all
+            origins are kept that public flows name.
 
     Raises:
-        ParameterError: A column is not one of the query, has no listed values, or a number is out of range.
+        ParameterError: A column is not one of the query, has no listed values, or a number is out of range; or
+            `shrinking` leaves no ε, has no δ or has more of it than there is.
         NotPrivateError: A unit may have several rows.
         BudgetExceededError: Too little budget remains; nothing was spent and no data was read.
 
@@ -151,49 +89,29 @@ def synthetic_flows(
     origins, places = _values(query, origin, "origin"), _values(query, destination, "destination")
     if origin == destination:
         raise ParameterError("destination", destination, "must be another column than the origin")
-    added = _added(prior, origins, places)
-    numbers = _draws(draws, places)
-    charge = _charge(epsilon, delta)
-    fit = FlowFit(
-        columns=(destination, origin), width=query.query.size([origin]), charge=charge,
-        destinations=_destinations(numbers, added, charge, query.neighboring_relation),
-    )  # fmt: skip
+    added, charge = _added(prior, origins, places), _charge(epsilon, delta)
+    rest = charge if shrinking is None else _rest(charge, shrinking)
+    numbers = _draws(draws, places, most=MOST_WITH_DELTA if rest.delta else MOST_DRAWS)
+    columns, width, relation = (destination, origin), query.query.size([origin]), query.neighboring_relation
+    fit: FlowFit | ShrunkFlowFit
+    if shrinking is None:
+        own = destinations_of(numbers, added, charge=charge, neighboring_relation=relation)
+        fit = FlowFit(columns=columns, width=width, destinations=own, charge=charge)
+    else:
+        selection = TruncatedGeometricSelection(
+            epsilon=shrinking.epsilon, delta=shrinking.delta, max_groups_per_unit=1, neighboring_relation=relation
+        )
+        fit = ShrunkFlowFit(columns=columns, width=width, draws=numbers, added=added, selection=selection, rest=rest)
     found = query.fit(fit)
     counts = np.zeros((len(places), len(origins)), dtype=np.int64)
     for to, start, number in found.model["flows"]:
         counts[to, start] = number
+    drawn_from = fit.drawn_from(found.model)
     return Flows(
         origins=origins, destinations=places, counts=counts, charge=charge, receipt=found.receipt,
-        priors=tuple(one.prior for one in fit.destinations),
+        kept=np.array([[one is not None for one in public.added] for public in drawn_from]),
+        priors=tuple(public.prior for public in drawn_from),
     )  # fmt: skip
-
-
-def _destinations(
-    numbers: tuple[int, ...],
-    added: tuple[tuple[int | None, ...], ...],
-    charge: PureDP | ApproxDP,
-    relation: NeighboringRelation,
-) -> tuple[Destination, ...]:
-    """The smallest prior of each destination; where nothing is drawn it does not matter."""
-    sizes = [sum(one is not None for one in row) for row in added]
-    fewest = min(size for size, draws in zip(sizes, numbers, strict=True) if draws or size == min(sizes))
-    found = []
-    for draws, row, size in zip(numbers, added, sizes, strict=True):
-        origins = size if charge.delta else fewest
-        least = flow_prior(
-            epsilon=charge.epsilon, delta=charge.delta, draws=max(1, draws), origins=origins,
-            neighboring_relation=relation,
-        )  # fmt: skip
-        found.append(Destination(draws=draws, prior=least, added=row))
-    return tuple(found)
-
-
-def _drawn(place: int, public: Destination, counts: Any) -> list[Json]:
-    """The flows to one destination that are not 0."""
-    has_flow = np.array([at for at, one in enumerate(public.added) if one is not None], dtype=np.int64)
-    start = counts[has_flow] + np.array([public.added[at] for at in has_flow], dtype=np.int64)
-    drawn = dirichlet_multinomial(start, prior=public.prior, draws=public.draws)
-    return [[place, int(has_flow[at]), int(drawn[at])] for at in np.flatnonzero(drawn)]
 
 
 def _values(query: MarginalSet, name: object, argument: str) -> tuple[Key, ...]:
@@ -212,21 +130,31 @@ def _charge(epsilon: Number, delta: Number) -> PureDP | ApproxDP:
     return ApproxDP(asked, chance) if chance else PureDP(asked)
 
 
-def _draws(draws: object, places: tuple[Key, ...]) -> tuple[int, ...]:
+def _rest(charge: PureDP | ApproxDP, shrinking: ApproxDP) -> PureDP | ApproxDP:
+    """What is left for flows once origins are chosen."""
+    part = of_kind(shrinking, "shrinking", ApproxDP, "a part of the cost, such as sf.ApproxDP('0.5', '1e-6')")
+    if part.epsilon >= charge.epsilon or not 0 < part.delta <= charge.delta:
+        raise ParameterError(
+            "shrinking", str(part), f"must be a part of {charge}: a smaller ε, and a δ above 0 and not above that"
+        )
+    return _charge(charge.epsilon - part.epsilon, charge.delta - part.delta)
+
+
+def _draws(draws: object, places: tuple[Key, ...], *, most: int) -> tuple[int, ...]:
     """How many are drawn for each destination."""
     if not isinstance(draws, Mapping):
-        return (whole(draws, "draws", most=MOST_DRAWS),) * len(places)
+        return (whole(draws, "draws", most=most),) * len(places)
     if set(draws) != set(places):
         raise ParameterError("draws", "a mapping", "must have a number for each destination that is declared")
-    return tuple(whole(draws[place], "draws", most=MOST_DRAWS) for place in places)
+    return tuple(whole(draws[place], "draws", most=most) for place in places)
 
 
-def _added(prior: object, origins: tuple[Key, ...], places: tuple[Key, ...]) -> tuple[tuple[int | None, ...], ...]:
+def _added(prior: object, origins: tuple[Key, ...], places: tuple[Key, ...]) -> tuple[Added, ...]:
     """The public flows that are added, for each destination; None for origins without a flow."""
     named = of_kind({} if prior is None else prior, "prior", Mapping, "flows by destination, of each by origin")
     if not set(named) <= set(places):
         raise ParameterError("prior", "a mapping", "must be of destinations that are declared")
-    found: list[tuple[int | None, ...]] = []
+    found: list[Added] = []
     for place in places:
         row = named.get(place, dict.fromkeys(origins, 0))
         if not isinstance(row, Mapping) or not row or not set(row) <= set(origins):

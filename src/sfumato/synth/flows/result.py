@@ -36,6 +36,8 @@ class Flows:
         destinations: The declared destinations.
         counts: How many go from each origin to each destination: a row for each destination, a column for each origin.
         priors: What was added to each count, by destination, beside what the caller added.
+        kept: Which origins each destination has flows from, if any: those that public flows name, and where `shrinking`
+            was asked for, those that the data chose. A row for each destination, a column for each origin.
         charge: What they cost.
         receipt: What was charged, and when.
     """
@@ -44,6 +46,7 @@ class Flows:
     destinations: tuple[Key, ...]
     counts: NDArray[np.int64]
     priors: tuple[Fraction, ...]
+    kept: NDArray[np.bool_]
     charge: PureDP | ApproxDP
     receipt: Receipt
 
