@@ -220,7 +220,7 @@ MADE_BY_THE_PACKAGE = {
     "sf.geo.SegmentTraffic", "sf.geo.Location", "sf.geo.Stretch", "sf.geo.Traffic", "sf.geo.TrafficQuestion",
     "sf.synth.FitReport", "sf.synth.Flows", "sf.synth.GeneralizedTable", "sf.synth.NoisyDistance",
     "sf.synth.OwnerReport", "sf.synth.Prediction", "sf.synth.PrivateReport", "sf.synth.FrequentItemsets",
-    "sf.synth.SyntheticBaskets", "sf.synth.SyntheticTables", "sf.datasets.Shop",
+    "sf.synth.SyntheticBaskets", "sf.synth.SyntheticTables", "sf.synth.PublishedSynthetic", "sf.datasets.Shop",
     "sf.mechanisms.SparseVectorSession", "sf.mechanisms.StableValue", "sf.mechanisms.SurveyEstimate",
     "sf.mechanisms.TopK", "sf.streams.CounterReleases", "sf.streams.Measure", "sf.mechanisms.Alarm",
     "sf.mechanisms.AlarmState", "sf.streams.SelectedReleases",

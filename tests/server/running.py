@@ -85,6 +85,15 @@ readers = [{readers}]
 [maps.lost]
 releases = "lost.geojson"
 readers = ["ann"]
+
+[synthetic.twins]
+releases = "twins.json"
+readers = [{readers}]
+dataset = "clinic"
+
+[synthetic.lost]
+releases = "lost.json"
+readers = ["ann"]
 """
 
 CLINIC = """\
@@ -169,6 +178,9 @@ TOWN = {
 }
 """A map as an owner saves it."""
 
+TWINS = (Path(__file__).parent / "twins.json").read_text("utf-8")
+"""Synthetic rows of the clinic, as an owner once published them: by age in bins, sex, town, and two pairs of these."""
+
 ACCOUNTS = sorted({grant.account for grants in GRANTS.values() for grant in grants if grant.account})
 COUNT = "SELECT sex, COUNT(*) AS n FROM clinic GROUP BY sex"
 
@@ -199,6 +211,7 @@ def write_files(folder, *, quantum=0, limits=""):
         entries.tick(33)
         entries.publish(folder / "entries.jsonl")
     (folder / "town.geojson").write_text(json.dumps(TOWN), "utf-8")
+    (folder / "twins.json").write_text(TWINS, "utf-8")
     config = folder / "curator.toml"
     config.write_text(CURATOR.format(quantum=quantum, limits=limits, readers=readers), "utf-8")
     return config

@@ -254,6 +254,16 @@ def test_a_file_in_place_of_the_folder_is_refused(load, tmp_path):
         load().make_state()
 
 
+def test_synthetic_data_stand_beside_a_dataset_of_the_same_file(load, tmp_path):
+    text = '[synthetic.twins]\nreleases = "twins.json"\nreaders = ["ann"]\n'
+    alone = load(text).synthetic["twins"]
+    assert (alone.releases, alone.public, alone.dataset) == (str(tmp_path / "twins.json"), False, None)
+    name = next(iter(load(text).datasets))
+    assert load(f'{text}dataset = "{name}"').synthetic["twins"].dataset == name
+    refused(load, f'{text}dataset = "others"', r"synthetic\.twins\.dataset.*must be a dataset of this file")
+    refused(load, text.replace("twins]", '"a b"]'), "must have a name")
+
+
 # The page
 
 
@@ -264,7 +274,7 @@ def entries(model, prefix=""):
         inner = next((one for one in kinds if issubclass(one, BaseModel)), None)
         if inner is None:
             yield prefix + name
-        elif name in {"datasets", "providers", "collections", "counters", "maps"}:
+        elif name in {"datasets", "providers", "collections", "counters", "maps", "synthetic"}:
             yield from entries(inner, f"{name}.NAME.")
         else:
             yield from entries(inner, f"{prefix}{name}.")

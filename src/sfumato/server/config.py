@@ -39,6 +39,7 @@ _ORIGIN: Final = re.compile(
 written the script, so it may come from this machine alone."""
 
 _MOST_CELLS: Final = 1 << 20
+_OF_OTHERS: Final = 0o077
 
 
 class _Entry(BaseModel):
@@ -119,6 +120,12 @@ class PublishedEntry(_Entry):
     readers: list[str] = []
 
 
+class SyntheticEntry(PublishedEntry):
+    """`[synthetic.adult]`: the file of synthetic data, and the dataset whose answers are shown beside it, if any."""
+
+    dataset: str | None = None
+
+
 class TLSEntry(_Entry):
     """`[tls]`: the certificate and its key, as files in PEM."""
 
@@ -171,6 +178,7 @@ class CuratorEntry(_Entry):
     collections: dict[str, CollectionEntry] = {}
     counters: dict[str, PublishedEntry] = {}
     maps: dict[str, PublishedEntry] = {}
+    synthetic: dict[str, SyntheticEntry] = {}
 
 
 class Dataset:
@@ -183,8 +191,8 @@ class Dataset:
     """
 
     def __init__(self, name: str, entry: DatasetEntry, folder: Path) -> None:
-        place = f"datasets.{name}"
-        self.name = name
+        _check_name("datasets", name)
+        self.name, place = name, f"datasets.{name}"
         self.policy = folder / entry.policy
         self.budget = entry.budget.budget(f"{place}.budget")
         self.window = None if entry.window is None else entry.window.window(f"{place}.window")
@@ -241,12 +249,10 @@ class Collection:
         except ParameterError as error:
             raise PolicyError(place, error.requirement) from None
         if protocol.cells > _MOST_CELLS:
-            raise PolicyError(
-                place, f"must keep at most {_MOST_CELLS:,} counts, as each batch is written with all of them"
-            )
-        return cls(
-            name, protocol, entry.public, frozenset(entry.readers), tuple(entry.origins), folder / entry.protocol
-        )  # fmt: skip
+            requirement = f"must keep at most {_MOST_CELLS:,} counts, as each batch is written with all of them"
+            raise PolicyError(place, requirement)
+        readers, origins = frozenset(entry.readers), tuple(entry.origins)
+        return cls(name, protocol, entry.public, readers, origins, folder / entry.protocol)
 
 
 class Curator:
@@ -270,15 +276,16 @@ class Curator:
         self.ledger = _located(entry.ledger, folder)
         self.database = _located(entry.database or f"sqlite:///{self.state / 'server.db'}", folder)
         self.tls = None if entry.tls is None else (folder / entry.tls.certificate, folder / entry.tls.key)
-        for file in self.tls or ():
-            if not file.is_file():
-                raise PolicyError("tls", f"must name existing files; {file} is none")
-        for name in entry.datasets:
-            _check_name("datasets", name)
+        if lost := [file for file in self.tls or () if not file.is_file()]:
+            raise PolicyError("tls", f"must name existing files; {lost[0]} is none")
         self.datasets = {name: Dataset(name, own, folder) for name, own in entry.datasets.items()}
         self.collections = {name: Collection.declared(name, own, folder) for name, own in entry.collections.items()}
-        self.counters = _published("counters", entry.counters, folder)
-        self.maps = _published("maps", entry.maps, folder)
+        self.counters: dict[str, PublishedEntry] = _published("counters", entry.counters, folder)
+        self.maps: dict[str, PublishedEntry] = _published("maps", entry.maps, folder)
+        self.synthetic: dict[str, SyntheticEntry] = _published("synthetic", entry.synthetic, folder)
+        for name, own in self.synthetic.items():
+            if own.dataset not in {None, *self.datasets}:
+                raise PolicyError(f"synthetic.{name}.dataset", "must be a dataset of this file, or be left out")
         self.public_url = None if entry.public_url is None else public_url(entry.public_url)
         self.providers = declared_providers(entry.providers, folder, self.datasets, self.public_url)
         if self.tls is None and not self.insecure and not self.is_loopback:
@@ -342,9 +349,6 @@ class Curator:
         return f"<Curator of {', '.join(self.datasets)} at {self.url}>"
 
 
-_OF_OTHERS: Final = 0o077
-
-
 def load_curator(path: str | os.PathLike[str]) -> Curator:
     """The curator that a file declares.
 
@@ -367,7 +371,7 @@ def load_curator(path: str | os.PathLike[str]) -> Curator:
     return Curator(entry, file.parent.absolute())
 
 
-def _published(room: str, entries: dict[str, PublishedEntry], folder: Path) -> dict[str, PublishedEntry]:
+def _published(room: str, entries: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Entries with the paths of their files."""
     for name in entries:
         _check_name(room, name)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sfumato.synth.models.measured import NoisyMarginal
     from sfumato.synth.models.model import FitReport, GraphicalModel
     from sfumato.synth.models.shape import TableShape
+    from sfumato.synth.published import PublishedSynthetic, read_synthetic
     from sfumato.synth.relational.release import synthesize_tables
     from sfumato.synth.relational.tables import SyntheticTables
     from sfumato.synth.reports.exact.owner import OwnerReport, report
@@ -39,6 +40,7 @@ _HOMES = {
     "OwnerReport": "synth.reports.exact.owner",
     "Prediction": "synth.reports.exact.prediction",
     "PrivateReport": "synth.reports.private",
+    "PublishedSynthetic": "synth.published",
     "Synthetic": "synth.synthetic",
     "SyntheticBaskets": "synth.baskets.release",
     "SyntheticTables": "synth.relational.tables",
@@ -50,6 +52,7 @@ _HOMES = {
     "frequent_itemsets": "synth.baskets.frequent",
     "generalized_table": "synth.generalization.release",
     "private_report": "synth.reports.private",
+    "read_synthetic": "synth.published",
     "report": "synth.reports.exact.owner",
     "synthesize": "synth.synthesis",
     "synthesize_tables": "synth.relational.release",
@@ -69,6 +72,7 @@ __all__ = [
     "OwnerReport",
     "Prediction",
     "PrivateReport",
+    "PublishedSynthetic",
     "Synthetic",
     "SyntheticBaskets",
     "SyntheticTables",
@@ -80,6 +84,7 @@ __all__ = [
     "frequent_itemsets",
     "generalized_table",
     "private_report",
+    "read_synthetic",
     "report",
     "synthesize",
     "synthesize_tables",

@@ -119,7 +119,7 @@ def synthesize(
     tell(progress, "fit")
     return Synthetic(
         method=plan.method, reason=reason, guarantee=charge, receipt=found.receipt, reused=found.reused,
-        attributes=marginals.attributes,
+        query=marginals.query, steps=found.model["steps"],
         measured=tuple(tuple(columns) for columns, _, stddev, _ in found.model["steps"] if stddev is not None),
         made=SynthesisModel.of(marginals.query, found.model, total=rows, stated=plan.stated),
     )  # fmt: skip

@@ -1,5 +1,6 @@
 """`Synthetic`: made-up rows of a table, the counts that they are made of, and what those cost."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,8 +16,11 @@ from sfumato.query.model.kinds import Kind
 from sfumato.query.model.schema import Key
 from sfumato.session.releases.receipt import Receipt
 from sfumato.session.training.attributes import Attribute
+from sfumato.session.training.marginals import MarginalQuery
 from sfumato.synth.methods.plan import SynthesisModel
 from sfumato.synth.models.rows import uniform
+from sfumato.synth.published import FACTS, PublishedSynthetic
+from sfumato.synth.publishing import Steps, published_columns, published_marginals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +44,9 @@ class Synthetic:
         guarantee: What the counts cost.
         receipt: Of the release.
         reused: Whether it was stored before, and so cost nothing now.
+        query: What was read.
+        steps: The choices and noisy counts that were released.
+        made: The model that was made of them.
 
     Example:
         >>> import sfumato as sf
@@ -58,8 +65,14 @@ class Synthetic:
     guarantee: ApproxDP
     receipt: Receipt = field(repr=False)
     reused: bool = field(repr=False)
-    attributes: tuple[Attribute, ...] = field(repr=False)
+    query: MarginalQuery = field(repr=False)
+    steps: Steps = field(repr=False)
     made: SynthesisModel = field(repr=False)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The columns, with the values that each can have."""
+        return self.query.attributes
 
     @property
     def total(self) -> float:
@@ -144,7 +157,39 @@ class Synthetic:
             if name not in self.made.cut and int((self.made.merging[name] == number).sum()) > 1:
                 raise ParameterError("values", value, f"of {name} is one of the rare ones, which are merged")
             fixed[name] = number
-        return replace(self, made=replace(self.made, model=self.made.model.given(fixed)))
+        return replace(self, steps=(), made=replace(self.made, model=self.made.model.given(fixed)))
+
+    def published(self) -> PublishedSynthetic:
+        """The marginals of the model beside the noisy counts that it was made of; all of it may be shown to anybody.
+
+        Raises:
+            ParameterError: These are `given` rows, of which nothing was measured.
+        """
+        if not self.steps:
+            raise ParameterError("given", "rows with certain values", "must not be published; publish the whole")
+        marginals, left_out = published_marginals(self.query, self.steps, self.made)
+        facts = self.receipt.to_dict()
+        return PublishedSynthetic(
+            method=self.method, reason=self.reason, total=float(self.total), guarantee=self.guarantee,
+            facts={name: str(facts[name]) for name in FACTS}, columns=published_columns(self.attributes),
+            marginals=marginals, left_out=left_out,
+        )  # fmt: skip
+
+    def publish(self, path: str | Path) -> PublishedSynthetic:
+        """Write `published` into a file that a server shows, and return it; it costs nothing.
+
+        Args:
+            path: The file, which is written anew, as JSON. No row is in it.
+
+        Raises:
+            ParameterError: These are `given` rows, of which nothing was measured.
+        """
+        target, found = path_of(path, "path"), self.published()
+        text = json.dumps(found.to_dict(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        beside = target.with_name(f".{target.name}.new")
+        beside.write_text(text, "utf-8")
+        beside.replace(target)  # so that nobody reads half of it
+        return found
 
     def _split(self, name: str, numbers: Codes, seed: int | None) -> Codes:
         """The values of merged ones: among those that count as one, in proportion to their noisy counts."""

@@ -8,6 +8,8 @@ import pytest
 from pyarrow import csv, parquet
 from tests.cli.commands import refusal, run, spent
 
+from sfumato.synth import read_synthetic
+
 POLICY = """
 version = "1"
 dataset = "clinic"
@@ -171,3 +173,18 @@ def test_of_a_person_with_several_rows_the_unit_is_left_out(people_csv, policy, 
     result = run(*asked)
     assert result.exit_code == 0, result.output
     assert "who is left out: it says whose row it is" in result.stderr
+
+
+def test_what_a_server_shows_is_written_beside(asked, tmp_path):
+    file = tmp_path / "clinic.json"
+    result = run(*asked, "--publish", file)
+    assert result.exit_code == 0, result.output
+    assert f"for a server: {file}" in result.stdout
+    assert [one.columns for one in read_synthetic(file).marginals] == [("age",), ("sex",), ("age", "sex")]
+
+
+def test_a_name_that_cannot_be_published_is_refused_before_anything_is_charged(asked, ledger, tmp_path, people_csv):
+    (tmp_path / "old.json").write_bytes(people_csv.read_bytes())
+    for wrong in (tmp_path / "clinic.csv", tmp_path / "none" / "clinic.json"):
+        assert "--publish" in refusal(*asked, *ledger, "--publish", wrong)
+    assert not (tmp_path / "rows.parquet").exists()

@@ -237,7 +237,7 @@ def test_pages_fit_a_phone_in_german(screen, scheme):
         "home": "/", "console": "/datasets/clinic/query", "dataset": "/datasets/visits", "learn": "/learn",
         "log": "/log", "budgets": "/datasets/clinic/budgets", "keys": "/keys", "answers": "/releases",
         "collections": "/collections", "collection": "/collections/drinks",
-        "counter": "/counters/entries", "map": "/maps/town",
+        "counter": "/counters/entries", "map": "/maps/town", "synthetic": "/synthetic/twins?counts=3",
     }.items():  # fmt: skip
         ann.go(path)
         ann.looked_at(f"{name}_phone_{scheme}")
@@ -305,6 +305,28 @@ def test_a_released_map_is_drawn_in_a_frame(screen):
     expect(frame.locator("#cells li").first).to_contain_text("column 3")
     expect(frame.locator("#map canvas")).to_be_visible()
     ann.looked_at("map")
+
+
+def test_synthetic_rows_are_drawn_beside_private_answers(screen, beside):
+    asked = {"sql": SQL, "epsilon": "0.5"}
+    beside.client("ann").post("/datasets/clinic/ask", json=asked).raise_for_status()
+    ann = screen("ann")
+    page = ann.page
+    ann.go("/")
+    page.click("nav >> text=Synthetic data")
+    ann.looked_at("synthetic_tables")
+    page.click("main >> text=twins")
+    page.wait_for_selector("#beside .chart canvas")
+    ann.looked_at("synthetic_bins")
+    page.select_option("#counts", label="town")
+    page.click("main >> text=Show")
+    expect(page.locator("#beside")).to_contain_text("your answer 1")
+    page.wait_for_selector("#beside .chart canvas")
+    ann.looked_at("synthetic")
+    page.select_option("#counts", label="sex · town")
+    page.click("main >> text=Show")
+    page.wait_for_selector("#beside .chart canvas")
+    ann.looked_at("synthetic_pair")
 
 
 def test_everything_can_be_read_and_sent_without_scripts(screen):

@@ -66,6 +66,8 @@ MATRIX = {
     ("GET", "/v1/counters/{counter}/releases"): (Action.READ_COUNTERS, None),
     ("GET", "/v1/maps"): (Action.READ_MAPS, None),
     ("GET", "/v1/maps/{map}"): (Action.READ_MAPS, None),
+    ("GET", "/v1/synthetic"): (Action.READ_SYNTHETIC, None),
+    ("GET", "/v1/synthetic/{synthetic}"): (Action.READ_SYNTHETIC, None),
     ("GET", "/v1/federations"): (Action.READ_FEDERATIONS, None),
     ("POST", "/v1/federations"): (
         Action.MANAGE_FEDERATIONS,
@@ -95,7 +97,8 @@ HIDDEN = {"{approval}", "{question}", "{release}", "{key}"}
 def address(path):
     values = {
         "dataset": DATASET, "path": "opened", "approval": "none", "question": "none", "release": "none", "key": "none",
-        "name": "added", "collection": "drinks", "counter": "entries", "map": "town", "federation": "none", "number": 0,
+        "name": "added", "collection": "drinks", "counter": "entries", "map": "town",
+        "synthetic": "twins", "federation": "none", "number": 0,
     }  # fmt: skip
     found = path.removeprefix("/v1").format(**values)
     asked = {"/releases": f"?dataset={DATASET}", "/federations/none/messages": "?round=0&attempt=0&phase=keys"}

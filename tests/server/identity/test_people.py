@@ -10,7 +10,7 @@ from sfumato.server.identity.people import RIGHTS, Action, Directory, Grant, Key
 WORDS = {
     "nobody": "sign_in overrun remove_collection",
     "everybody": "read_self sign_out manage_own_keys read_collections send_reports read_estimates "
-    "read_counters read_maps read_federations take_part",
+    "read_counters read_maps read_synthetic read_federations take_part",
     "any role": "read_schema",
     "analyst": "read_relations estimate ask read_own_releases read_own_account",
     "owner": (

@@ -48,6 +48,10 @@ def synth(
         str | None, typer.Option(metavar="ε", help="Budget of this data; required when a ledger first sees it.")
     ] = None,
     budget_delta: Annotated[str | None, typer.Option(metavar="δ", help="δ of the budget.")] = None,
+    publish: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Also write noisy counts and the model's marginals, for a server to show."),
+    ] = None,
     ledger: Annotated[
         str | None, typer.Option(metavar="FILE", help="Ledger file; it records spending and stores what was measured.")
     ] = None,
@@ -71,7 +75,7 @@ def synth(
         policy=policy,
         asked=RowOptions(
             table=table, columns=columns, bins=tuple(bins or ()), quantiles=tuple(quantiles or ()), method=method,
-            total=total, rows=rows, seed=seed, out=out,
+            total=total, rows=rows, seed=seed, out=out, publish=publish,
         ),
         cost=CostOptions(epsilon=epsilon, delta=delta, budget=budget, budget_delta=budget_delta),
         kept=LedgerOptions(ledger, must_exist=existing),

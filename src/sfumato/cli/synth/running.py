@@ -45,6 +45,7 @@ class RowOptions:
     total: int | None
     rows: int | None
     seed: int | None
+    publish: str | None = None
 
     @property
     def chosen(self) -> Method | Literal["auto"]:
@@ -103,7 +104,7 @@ def run(
         marginals, plan, reason = planned(
             planning, sql, charge=price, method=asked.chosen, bins=asked.binning, quantiles=asked.parts
         )
-        _check_file(planning, asked.out)
+        _check_files(planning, asked)
     if explain:
         _explain(marginals, left_out, f"{plan.method}: {reason}", price)
         return
@@ -156,14 +157,19 @@ def _columns(session: Session, read: Table, asked: RowOptions) -> tuple[tuple[st
     return found, left_out
 
 
-def _check_file(session: Session, out: str) -> None:
-    path = Path(out)
-    if path.suffix not in FORMATS:
-        raise ParameterError("--out", out, f"must end with {' or '.join(FORMATS)}")
-    if not can_be_written(path):
-        raise ParameterError("--out", out, "must be a name in an existing folder in which this user may write")
-    if any(is_source(path, facts.source) for facts in session.policy.sources.values()):
-        raise ParameterError("--out", out, "is the file that a table is read from; write the rows beside it")
+def _check_files(session: Session, asked: RowOptions) -> None:
+    """Refuse names that cannot be written, while nothing is charged."""
+    if Path(asked.out).suffix not in FORMATS:
+        raise ParameterError("--out", asked.out, f"must end with {' or '.join(FORMATS)}")
+    if asked.publish is not None and Path(asked.publish).suffix != ".json":
+        raise ParameterError("--publish", asked.publish, "must end with .json")
+    for option, name in (("--out", asked.out), ("--publish", asked.publish)):
+        if name is None:
+            continue
+        if not can_be_written(Path(name)):
+            raise ParameterError(option, name, "must be a name in an existing folder in which this user may write")
+        if any(is_source(Path(name), facts.source) for facts in session.policy.sources.values()):
+            raise ParameterError(option, name, "is the file that a table is read from; write beside it")
 
 
 def _made(session: Session, sql: str, asked: RowOptions, price: ApproxDP) -> tuple[Synthetic, int]:
@@ -176,11 +182,16 @@ def _made(session: Session, sql: str, asked: RowOptions, price: ApproxDP) -> tup
             progress=lambda stage: bars.update(task, description=stage, advance=1),
         )  # fmt: skip
         bars.update(task, description="draw", advance=1)
+        option, name = "--out", asked.out
         try:
-            return made, made.save(asked.out, asked.rows, seed=asked.seed)
+            count = made.save(asked.out, asked.rows, seed=asked.seed)
+            if asked.publish is not None:
+                option, name = "--publish", asked.publish
+                made.publish(asked.publish)
         except OSError:
             requirement = "could not be written; free disk space and give the command again, at no cost with a ledger"
-            raise ParameterError("--out", asked.out, requirement) from None
+            raise ParameterError(option, name, requirement) from None
+        return made, count
 
 
 def _explain(marginals: MarginalSet, left_out: Mapping[str, str], method: str, price: ApproxDP) -> None:
@@ -207,3 +218,5 @@ def _show(made: Synthetic, count: int, asked: RowOptions, *, as_json: bool) -> N
     out.print(table(("measured", "combinations"), measured))
     paid = "stored counts, nothing spent" if made.reused else f"spent {made.receipt.guarantee}"
     out.print(f"{counted(count, 'row')} in {asked.out}; {paid}; remaining: {made.receipt.remaining}")
+    if asked.publish is not None:
+        out.print(f"noisy counts and marginals of the model, for a server: {asked.publish}")

@@ -22,6 +22,7 @@ from sfumato.server.dashboard.pages import (
     registering,
     results,
     signing_in,
+    synthetic,
 )
 from sfumato.server.dashboard.rendering import assets, zipped
 from sfumato.server.dashboard.visits import HEADERS, Dashboard, Visit
@@ -60,6 +61,7 @@ async def favicon(request: Request) -> Response:
 ROUTERS: Final = (
     _files, signing_in.router, providers.router, home.router, budgets.router, console.router, results.router,
     logs.router, admin.router, learning.router, registering.router, collections.router, counters.router, maps.router,
+    synthetic.router,
 )  # fmt: skip
 """All pages."""
 

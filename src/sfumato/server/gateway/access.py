@@ -43,7 +43,8 @@ _READS: Final = frozenset(
         Action.READ_SELF, Action.READ_SCHEMA, Action.READ_RELATIONS, Action.ESTIMATE, Action.ASK,
         Action.READ_OWN_RELEASES, Action.READ_OWN_ACCOUNT, Action.READ_ACCOUNTS, Action.READ_PEOPLE,
         Action.READ_EVERYBODY, Action.READ_ACTS, Action.READ_METRICS, Action.READ_COLLECTIONS, Action.SEND_REPORTS,
-        Action.READ_ESTIMATES, Action.READ_COUNTERS, Action.READ_MAPS, Action.READ_FEDERATIONS, Action.TAKE_PART,
+        Action.READ_ESTIMATES, Action.READ_COUNTERS, Action.READ_MAPS, Action.READ_SYNTHETIC, Action.READ_FEDERATIONS,
+        Action.TAKE_PART,
     }
 )  # fmt: skip
 """Acts that change nothing but ledger or counts, which are kept by themselves: nobody waits until they are written."""

@@ -310,7 +310,11 @@ class Answers:
             self._releases.keep(
                 json.dumps(encode_release(replace(release, reused=False)), ensure_ascii=False).encode(),
                 dataset=asking.dataset, account=asking.account, principal=asking.person,
-                question_hash=release.receipt.plan_hash, shown_key=_shown_key(release, question, asking.ask, place),
+                question_hash=release.receipt.plan_hash,
+                shown_key=shown_key(
+                    release.receipt.request, question.text, confidence=str(asking.ask.confidence),
+                    size=asking.ask.size, place=place,
+                ),
             )
             for place, (release, question) in enumerate(zip(releases, asked.questions, strict=True))
         ]  # fmt: skip
@@ -341,7 +345,14 @@ def _name(asking: AskRequest, served: Served) -> str:
     return sha256(written.encode()).hexdigest()
 
 
-def _shown_key(release: Release, question: Question, ask: Ask, place: int) -> str:
-    """What two shown answers have in common that are the same, byte for byte."""
-    parts: list[object] = [release.receipt.request, question.text, str(ask.confidence), ask.size, place]
-    return sha256(json.dumps(parts).encode()).hexdigest()
+def shown_key(request: str, text: str, *, confidence: str, size: int | None = None, place: int = 0) -> str:
+    """What two shown answers have in common that are the same, byte for byte.
+
+    Args:
+        request: The id of what was charged.
+        text: The query whose answer is shown; the one that was charged may have shown the same answer otherwise.
+        confidence: Of intervals.
+        size: Of what means are assumed to cover.
+        place: In a batch.
+    """
+    return sha256(json.dumps([request, text, confidence, size, place]).encode()).hexdigest()

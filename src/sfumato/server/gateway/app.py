@@ -35,6 +35,7 @@ from sfumato.server.gateway.routes import (
     maps,
     people,
     releases,
+    synthetic,
 )
 from sfumato.server.identity.database import Database
 from sfumato.server.identity.people import Action
@@ -88,7 +89,7 @@ def metrics(who: Anybody) -> Response:
 ROUTERS: Final = (
     operations, guarded_operations, datasets.router, asking.router, asking.questions_router, accounts.router,
     accounts.approvals_router, releases.router, people.router, collections.router, collections.door,
-    counters.router, maps.router, federations.router,
+    counters.router, maps.router, synthetic.router, federations.router,
 )  # fmt: skip
 """All routes; docs/reference/rest.md lists them."""
 

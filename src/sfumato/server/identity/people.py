@@ -76,6 +76,7 @@ class Action(StrEnum):
     READ_ESTIMATES = "read_estimates"
     READ_COUNTERS = "read_counters"
     READ_MAPS = "read_maps"
+    READ_SYNTHETIC = "read_synthetic"
     MANAGE_FEDERATIONS = "manage_federations"
     READ_FEDERATIONS = "read_federations"
     TAKE_PART = "take_part"
@@ -135,6 +136,7 @@ RIGHTS: Final[Mapping[Action, Right]] = MappingProxyType(
         Action.READ_ESTIMATES: Right(KeyScope.READ, is_for_all=True),
         Action.READ_COUNTERS: Right(KeyScope.READ, is_for_all=True),
         Action.READ_MAPS: Right(KeyScope.READ, is_for_all=True),
+        Action.READ_SYNTHETIC: Right(KeyScope.READ, is_for_all=True),
         Action.MANAGE_FEDERATIONS: Right(KeyScope.MANAGE, is_for_admins=True),
         Action.READ_FEDERATIONS: Right(KeyScope.READ, is_for_all=True),
         Action.TAKE_PART: Right(KeyScope.REPORT, is_for_all=True),

@@ -4,6 +4,7 @@ A release is shown again under the key by which it was first shown to its accoun
 reads the same bytes, even if a later version of the server would write the document otherwise.
 """
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -129,14 +130,19 @@ class ReleaseRegistry:
                 query = query.where(RELEASES.c.number > number)
             return tuple(KeptRelease(**row) for row in connection.execute(query).mappings())
 
-    def latest(self, account: str, *, limit: int) -> tuple[KeptRelease, ...]:
+    def latest(
+        self, account: str, *, limit: int, questions: Collection[str] | None = None
+    ) -> tuple[KeptRelease, ...]:  # fmt: skip
         """The releases of an account that were first shown last, the latest first.
 
         Args:
             account: Whose.
             limit: How many at most.
+            questions: Of queries with one of these hashes; None for all.
         """
         query = _KEPT.where(RELEASES.c.account == account).order_by(RELEASES.c.number.desc()).limit(limit)
+        if questions is not None:
+            query = query.where(RELEASES.c.question_hash.in_(questions))
         with self._database.reading() as connection:
             return tuple(KeptRelease(**row) for row in connection.execute(query).mappings())
 

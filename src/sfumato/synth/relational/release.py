@@ -119,7 +119,7 @@ def synthesize_tables(
     made = [
         Synthetic(
             method=chosen, reason=reason, guarantee=charge, receipt=found.receipt, reused=found.reused,
-            attributes=one.attributes,
+            query=one.query, steps=found.model[part]["steps"],
             measured=tuple(tuple(group) for group, _, stddev, _ in found.model[part]["steps"] if stddev is not None),
             made=SynthesisModel.of(one.query, found.model[part]),
         )

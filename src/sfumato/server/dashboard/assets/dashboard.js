@@ -74,7 +74,41 @@
     };
   };
 
-  const kinds = { intervals, steps, dots, band };
+  // Made-up rows as bars, and beside the middle of each one point and one line for each private answer to it. The second
+  // axis has numbers below the names of the first, so that points can stand beside each other.
+  const beside = (data, axis) => {
+    const names = data.points.map((point) => point[0]), count = Math.max(...data.points.map((point) => point[2].length));
+    const tilted = names.length > 4 && names.some((name) => name.length > 9);
+    const inks = ["--chart-noise", "--ink", "--link"], shapes = ["circle", "diamond", "triangle"];
+    const at = (place, which) => place + (which - (count - 1) / 2) * 0.16;
+    const private_ = (which) => {
+      const known = data.points.map((point, place) => [at(place, which), point[2][which]]).filter(([, answer]) => answer);
+      const style = { type: "line", animation: false, xAxisIndex: 1, silent: true, itemStyle: { color: color(inks[which]) } };
+      return [
+        { ...style, symbol: "none", lineStyle: { width: 2, color: color(inks[which]) }, data: known.flatMap(([x, answer]) => [[x, answer[1]], [x, answer[2]], [x, "-"]]) },
+        { ...style, symbol: shapes[which], symbolSize: 9, lineStyle: { opacity: 0 }, data: known.map(([x, answer]) => [x, answer[0]]) },
+      ];
+    };
+    const said = ([one]) => {
+      const [name, made, answers] = data.points[one.dataIndex];
+      const lines = answers.map((answer, which) => answer && `${data.names[which + 1]}: ${short(answer[0])}   [${short(answer[1])} … ${short(answer[2])}]`);
+      return [name, `${data.names[0]}: ${short(made)}`, ...lines.filter(Boolean)].join("\n");
+    };
+    return {
+      xAxis: [
+        { type: "category", data: names, ...axes(), ...(tilted ? {} : named(axis)), splitLine: { show: false }, axisLabel: { color: color("--soft"), fontSize: 13, interval: names.length > 10 ? "auto" : 0, rotate: tilted ? 35 : 0, width: 110, overflow: "truncate" } },
+        { type: "value", min: -0.5, max: names.length - 0.5, show: false },
+      ],
+      yAxis: numbers(),
+      tooltip: { trigger: "axis", renderMode: "richText", formatter: said },
+      series: [
+        { type: "bar", animation: false, barWidth: "62%", itemStyle: { color: color("--chart-soft"), borderRadius: 2 }, data: data.points.map((point) => point[1]) },
+        ...[...Array(count).keys()].flatMap(private_),
+      ],
+    };
+  };
+
+  const kinds = { intervals, steps, dots, band, beside };
   const drawn = [];
   const draw = (root) => {
     if (!window.echarts) return;
