@@ -118,7 +118,7 @@ MUTANTS = (
     ),
     Mutant(
         name="made-up rows have what is impossible",
-        edits=((_STATED, "total=total, impossible=self.impossible, start=start)", "total=total, start=start)"),),
+        edits=((_STATED, "total=total, impossible=self.impossible, start=start", "total=total, start=start"),),
         tests=(f"{_TESTS}/test_stated.py", "tests/synth/test_synthesis.py"),
     ),
     Mutant(

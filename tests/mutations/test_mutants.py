@@ -69,6 +69,7 @@ from tests.mutations import (
     synthetic_flows,
     synthetic_generalization,
     synthetic_methods,
+    synthetic_mixtures,
     synthetic_relational,
     synthetic_reports,
     teachers,
@@ -84,7 +85,8 @@ MODULES = (
     local_counts, local_reports, maps, mechanisms, monitors, narrowing, noise, operations, ordered_fits, parties,
     places, plans, regressions, sampled_groups, selected_keys, server, server_gateway, server_pages, server_sign_in,
     server_work, sessions, streams, streams_sources, synthetic, synthetic_baskets, synthetic_flows,
-    synthetic_generalization, synthetic_methods, synthetic_relational, synthetic_reports, teachers, traffic, wire,
+    synthetic_generalization, synthetic_methods, synthetic_mixtures, synthetic_relational,
+    synthetic_reports, teachers, traffic, wire,
 )  # fmt: skip
 OF_NETWORKS = (
     networks_federated, networks_ghost, networks_leakage, networks_noise, networks_rows, networks_training,

@@ -57,6 +57,28 @@ def test_what_is_impossible_is_in_no_row(method):
     assert set(frame["income"][frame["age"] <= 20]) == {"<=50K"}
 
 
+@pytest.mark.parametrize("method", ["aim", "privbayes"])
+def test_beyond_a_tree_limit_a_mixture_is_fitted(method):
+    session = people(2_000)
+    never = {("sex", "income"): [("Female", None)]}
+    query = "SELECT age, sex, income FROM people"
+    given = {"session": session, "query": query, "epsilon": 3, "delta": "1e-6", "method": method, "bins": {"age": 5}}
+    made = sf.synth.synthesize(**given, tree_limit=20, impossible=never)
+    assert isinstance(made.made.model, sf.synth.MixtureModel)
+    assert any(len(own) > 1 for own in made.measured)
+    frame = made.rows(20_000, seed=1).to_pandas()
+    real = sf.datasets.people(2_000).to_pandas()
+    for name in ("sex", "income"):
+        for value in real[name].unique():
+            assert abs((frame[name] == value).mean() - (real[name] == value).mean()) < 0.1
+    assert not ((frame["sex"] == "Female") & frame["income"].isna()).any()
+    women = made.given({"sex": "Female"})
+    assert women.total < made.total
+    assert set(women.rows(50, seed=1)["sex"].to_pylist()) == {"Female"}
+    assert sf.synth.synthesize(**given, tree_limit=20, impossible=never).reused
+    assert not sf.synth.synthesize(**given | {"epsilon": 1}, tree_limit=21, impossible=never).reused
+
+
 def test_what_is_stated_is_a_part_of_the_question():
     session = people(500)
     pairs = {("age", "sex"): 1, ("age", "income"): "1/2"}
@@ -145,8 +167,9 @@ def test_without_budget_nothing_is_charged():
         ({"session": "people"}, ParameterError), ({"epsilon": "1e-30"}, ParameterError),
         ({"workload": [("age", "name")]}, ParameterError), ({"method": "mst", "workload": [("age",)]}, ParameterError),
         ({"impossible": {("age",): [(200,)]}}, ParameterError), ({"impossible": 3}, ParameterError),
+        ({"tree_limit": 0}, ParameterError),
     ],
-    ids=range(16),
+    ids=range(17),
 )  # fmt: skip
 def test_what_cannot_be_made_is_said_before_anything_is_charged(changed, error):
     session = people(50)

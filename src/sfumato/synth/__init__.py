@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sfumato.synth.generalization.table import GeneralizedTable
     from sfumato.synth.models.fitting import fit_model
     from sfumato.synth.models.measured import NoisyMarginal
+    from sfumato.synth.models.mixture import MixtureModel
     from sfumato.synth.models.model import FitReport, GraphicalModel
     from sfumato.synth.models.shape import TableShape
     from sfumato.synth.published import PublishedSynthetic, read_synthetic
@@ -35,6 +36,7 @@ _HOMES = {
     "GeneralizedTable": "synth.generalization.table",
     "GraphicalModel": "synth.models.model",
     "ItemTree": "synth.baskets.taxonomy",
+    "MixtureModel": "synth.models.mixture",
     "NoisyDistance": "synth.reports.private",
     "NoisyMarginal": "synth.models.measured",
     "OwnerReport": "synth.reports.exact.owner",
@@ -67,6 +69,7 @@ __all__ = [
     "GeneralizedTable",
     "GraphicalModel",
     "ItemTree",
+    "MixtureModel",
     "NoisyDistance",
     "NoisyMarginal",
     "OwnerReport",

@@ -41,6 +41,7 @@ def synthesize(
     impossible: Impossible | None = None,
     quantiles: Mapping[str, int] | None = None,
     total: int | None = None,
+    tree_limit: int | None = None,
     progress: Progress = unheard,
     idempotency_key: str | None = None,
 ) -> Synthetic:
@@ -89,6 +90,9 @@ def synthesize(
             bins, or those of `bins`, neighboring ones are joined by the noisy counts that are measured first: that is
             a part of the same cost. A bin with many rows is a part of its own.
         total: How many rows there are, if that is public; else it is estimated.
+        tree_limit: The most cells of the junction tree of a model, up to 524,288. Beyond it a mixture is fitted, so
+            that ``"aim"``, ``"mwem"`` and ``"privbayes"`` may choose any groups. None: they choose what fits into a
+            tree. See `fit_model`.
         progress: Hears what is done next: ``"choose"``, ``"measure age, sex"``, ``"fit"``. What it raises is ignored.
         idempotency_key: As for `Question.release`.
 
@@ -113,7 +117,7 @@ def synthesize(
     rows = None if total is None else float(positive_integer(total, "total", most=MOST_ROWS))
     marginals, plan, reason = planned(
         session, query, charge=charge, method=method, bins=bins, workload=workload, impossible=impossible,
-        quantiles=quantiles, progress=progress,
+        quantiles=quantiles, tree_limit=tree_limit, progress=progress,
     )  # fmt: skip
     found = marginals.fit(plan, idempotency_key=idempotency_key)
     tell(progress, "fit")
@@ -135,6 +139,7 @@ def planned(
     workload: Workload | None = None,
     impossible: Impossible | None = None,
     quantiles: Mapping[str, int] | None = None,
+    tree_limit: int | None = None,
     progress: Progress = unheard,
 ) -> tuple[MarginalSet, SynthesisPlan, str]:
     """What `synthesize` would read, how it would measure that, and why so; nothing is read or charged.
@@ -152,7 +157,9 @@ def planned(
         Stated.of(marginals.attributes, quantiles=dict.fromkeys(cut, 1))  # refuses what is no number
         marginals = view.marginals(query, bins=dict.fromkeys(cut, GRID) | dict({} if bins is None else bins))
     _check_size(marginals.query)
-    stated = Stated.of(marginals.attributes, workload=workload, impossible=impossible, quantiles=quantiles)
+    stated = Stated.of(
+        marginals.attributes, workload=workload, impossible=impossible, quantiles=quantiles, tree_limit=tree_limit
+    )
     chosen, reason = taken_method(method, TableShape({one.name: one.size for one in marginals.attributes}), stated)
     plan = SynthesisPlan(
         query=marginals.query, relation=marginals.neighboring_relation, charge=charge, method=chosen, stated=stated,

@@ -19,6 +19,7 @@ def test_every_option_is_explained():
         "--rows",
         "--seed",
         "--total",
+        "--tree-limit",
         "--explain",
     ):
         assert option in shown

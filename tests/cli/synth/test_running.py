@@ -102,7 +102,7 @@ def test_columns_bins_file_and_total_are_as_stated(policy, tmp_path):
     other.write_text("age,sex,hours\n" + "30,Male,1\n" * 400, "utf-8")
     out = tmp_path / "rows.csv"
     asked = ("synth", other, "--policy", policy, "--epsilon", "50", "--delta", "1e-6", "--out", out)
-    result = run(*asked, "--columns", "sex,age", "--bins", "age=20,30,40,69", "--total", "400", "--table", "people")
+    result = run(*asked, "--columns", "sex,age", "--bins", "age=20,30,40,69", "--total", "400", "--tree-limit", "3")
     assert result.exit_code == 0, result.output
     rows = csv.read_csv(out)
     assert (rows.num_rows, rows.column_names) == (400, ["sex", "age"])
@@ -131,9 +131,9 @@ def test_explaining_spends_and_writes_nothing(asked, ledger, tmp_path):
         (("--method", "gan"), "method"), (("--delta", "0"), "--delta"), (("--epsilon", "0"), "epsilon"),
         (("--epsilon", "3"), "remain"), (("--table", "visits"), "--table"), (("--rows", "-1"), "--rows"),
         (("--seed", "-1"), "--seed"), (("--total", "0"), "--total"), (("--out", "rows.xlsx"), ".parquet"),
-        (("--out", "nowhere/rows.csv"), "existing folder"),
+        (("--out", "nowhere/rows.csv"), "existing folder"), (("--tree-limit", "0"), "tree_limit"),
     ],
-    ids=range(18),
+    ids=range(19),
 )  # fmt: skip
 def test_what_cannot_be_made_is_said_before_anything_is_charged(asked, ledger, tmp_path, changed, said):
     assert said in refusal(*asked, *ledger, *changed)

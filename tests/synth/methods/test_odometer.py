@@ -76,7 +76,8 @@ def stated_of(random, method, query, values):
     if random.random() < 0.5:
         pair = pairs[random.integers(len(pairs))]
         impossible = {pair: [(values[pair[0]][0], values[pair[1]][0]), (None, values[pair[1]][0])]}
-    found = Stated.of(query.attributes, workload=workload, impossible=impossible)
+    tree_limit = int(random.integers(1, 20)) if random.random() < 0.5 else None
+    found = Stated.of(query.attributes, workload=workload, impossible=impossible, tree_limit=tree_limit)
     own = names[-1]  # a category is cut as a number would be: a cut goes by the order of values
     if own in found.rule.kept or random.random() < 0.5:
         return found

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -13,6 +14,9 @@ from sfumato.synth.methods import stated
 from sfumato.synth.methods.merging import QuantileCut
 from sfumato.synth.methods.stated import Stated
 from sfumato.synth.models.measured import NoisyMarginal
+from sfumato.synth.models.mixture import MixtureModel
+from sfumato.synth.models.model import GraphicalModel
+from sfumato.synth.models.relaxed import mixture_memory
 from sfumato.synth.models.shape import TableShape
 
 AGE = Attribute(name="age", kind=Kind.INTEGER, edges=(Fraction(0), Fraction(16), Fraction(18), Fraction(19)), missing=3)
@@ -156,3 +160,46 @@ def test_quantiles_of_what_is_no_number_are_refused(quantiles):
 def test_a_column_with_impossible_values_is_not_cut():
     with pytest.raises(ParameterError, match="stay apart: state its bins"):
         Stated.of(ALL, impossible={("age", "sex"): [((0, 15), "m")]}, quantiles={"age": 2})
+
+
+def test_a_tree_limit_is_stored_only_where_it_is_stated():
+    assert Stated.of(ALL).document() == Stated.of(ALL, tree_limit=None).document() == {}
+    assert Stated.of(ALL, tree_limit=7).document() == {"tree_limit": 7}
+
+
+def test_beyond_a_tree_limit_any_groups_fit_that_alone_are_small():
+    shape = TableShape(dict.fromkeys("abcdef", 20))
+    pairs = list(combinations(shape.sizes, 2))
+    plain, relaxed = Stated(), Stated(tree_limit=1_000)
+    room = 8 * 20**3
+    assert not plain.fits(shape, pairs, room)
+    assert relaxed.fits(shape, pairs, room)
+    assert relaxed.fits(shape, [("c", "b", "a")], room)
+    assert not relaxed.fits(shape, [("a", "b", "c")], room - 1)
+    noisy = [NoisyMarginal(pair, np.full((20, 20), 5), stddev=9) for pair in pairs]
+    assert isinstance(relaxed.fit(shape, noisy), MixtureModel)
+    assert isinstance(relaxed.fit(shape, noisy[:2]), GraphicalModel)
+
+
+def test_groups_for_which_a_mixture_has_no_memory_do_not_fit(monkeypatch):
+    shape = TableShape(dict.fromkeys("abc", 20))
+    monkeypatch.setattr(stated, "MEMORY_LIMIT", mixture_memory(shape, [("a",), ("b",), ("c",), ("a", "b")], []))
+    relaxed = Stated(tree_limit=1)
+    assert relaxed.fits(shape, [("a", "b")], 1 << 20)
+    assert not relaxed.fits(shape, [("a", "b"), ("b", "c")], 1 << 20)
+
+
+def test_columns_for_which_a_mixture_has_no_memory_are_refused():
+    values = tuple(map(str, range(1_000)))
+    wide = [Attribute(name=f"x{place}", kind=Kind.TEXT, values=values) for place in range(100)]
+    Stated.of(wide)
+    with pytest.raises(ParameterError, match="too many for a mixture"):
+        Stated.of(wide, tree_limit=1_000)
+    many = [Attribute(name=f"x{place}", kind=Kind.TEXT, values=tuple(map(str, range(50)))) for place in range(3)]
+    never = {(f"x{place}", f"x{place + 1}"): [("0", "0")] for place in range(2)}  # 125,000 cells together
+    Stated.of(many, impossible=never)
+    with pytest.raises(ParameterError, match="impossible together"):
+        Stated.of(many, impossible=never, tree_limit=1_000)
+    for limit in (0, 1.5, "x", (1 << 19) + 1):
+        with pytest.raises(ParameterError, match="tree_limit"):
+            Stated.of(ALL, tree_limit=limit)

@@ -39,6 +39,10 @@ def synth(
     method: Annotated[
         str, typer.Option(metavar="NAME", help="auto (default), aim, mst, mwem, privbayes or independent.")
     ] = "auto",
+    tree_limit: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Most cells of a model's tree, up to 524288; beyond it a mixture is fitted."),
+    ] = None,
     total: Annotated[
         int | None, typer.Option(metavar="N", help="How many rows the table has, if that is public.")
     ] = None,
@@ -75,7 +79,7 @@ def synth(
         policy=policy,
         asked=RowOptions(
             table=table, columns=columns, bins=tuple(bins or ()), quantiles=tuple(quantiles or ()), method=method,
-            total=total, rows=rows, seed=seed, out=out, publish=publish,
+            tree_limit=tree_limit, total=total, rows=rows, seed=seed, out=out, publish=publish,
         ),
         cost=CostOptions(epsilon=epsilon, delta=delta, budget=budget, budget_delta=budget_delta),
         kept=LedgerOptions(ledger, must_exist=existing),

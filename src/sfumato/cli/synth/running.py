@@ -42,6 +42,7 @@ class RowOptions:
     bins: tuple[str, ...]
     quantiles: tuple[str, ...]
     method: str
+    tree_limit: int | None
     total: int | None
     rows: int | None
     seed: int | None
@@ -102,7 +103,13 @@ def run(
     with Session(declared, budget=NO_GUARANTEE) as planning:
         sql, left_out = _query(planning, asked)
         marginals, plan, reason = planned(
-            planning, sql, charge=price, method=asked.chosen, bins=asked.binning, quantiles=asked.parts
+            planning,
+            sql,
+            charge=price,
+            method=asked.chosen,
+            bins=asked.binning,
+            quantiles=asked.parts,
+            tree_limit=asked.tree_limit,
         )
         _check_files(planning, asked)
     if explain:
@@ -178,7 +185,7 @@ def _made(session: Session, sql: str, asked: RowOptions, price: ApproxDP) -> tup
         task = bars.add_task("charge", total=None)
         made = synthesize(
             session, sql, epsilon=price.epsilon, delta=price.delta, method=asked.chosen, bins=asked.binning,
-            quantiles=asked.parts, total=asked.total,
+            quantiles=asked.parts, tree_limit=asked.tree_limit, total=asked.total,
             progress=lambda stage: bars.update(task, description=stage, advance=1),
         )  # fmt: skip
         bars.update(task, description="draw", advance=1)

@@ -28,7 +28,7 @@ from sfumato.synth.methods.mwem import measure_in_rounds
 from sfumato.synth.methods.privbayes import measure_network
 from sfumato.synth.methods.stated import Stated
 from sfumato.synth.models.measured import NoisyMarginal
-from sfumato.synth.models.model import GraphicalModel
+from sfumato.synth.models.mixture import FittedModel
 from sfumato.synth.models.shape import Columns, TableShape
 
 Method: TypeAlias = Literal["aim", "mst", "mwem", "privbayes", "independent"]
@@ -79,7 +79,7 @@ def measure_tree(measuring: Measuring, names: Columns, stated: Stated) -> None:
         apart = [
             pair for pair in combinations(names, 2)
             if part[pair[0]] != part[pair[1]] and shape.cells(pair) <= room
-            and (not stated.impossible or stated.fits(shape, [*pairs, pair], LARGEST))
+            and (not (stated.impossible or stated.tree_limit) or stated.fits(shape, [*pairs, pair], LARGEST))
         ]  # fmt: skip
         if not apart:
             break
@@ -179,7 +179,7 @@ class SynthesisModel:
         cut: Numbers that were cut at noisy quantiles: neighboring bins count as one.
     """
 
-    model: GraphicalModel
+    model: FittedModel
     merging: Merging
     singles: Mapping[str, NoisyMarginal]
     cut: frozenset[str] = frozenset()

@@ -23,7 +23,9 @@ from sfumato.session.training.attributes import Attribute
 from sfumato.synth.methods.merging import MergingRule, QuantileCut
 from sfumato.synth.models.fitting import fit_model
 from sfumato.synth.models.measured import NoisyMarginal
+from sfumato.synth.models.mixture import FittedModel
 from sfumato.synth.models.model import MEMORY_LIMIT, GraphicalModel
+from sfumato.synth.models.relaxed import joined_columns, mixture_memory
 from sfumato.synth.models.shape import Columns, TableShape
 from sfumato.synth.models.tree import NUMBER, junction_tree
 
@@ -45,6 +47,12 @@ _MOST_CELLS: Final = MEMORY_LIMIT // (4 * NUMBER)
 _MOST_ZEROS: Final = 1 << 20
 """Cells of a model that does nothing but leave out what is impossible."""
 
+_MOST_IN_TREE: Final = 1 << 19
+"""The largest limit of cells of a tree: with more, each round of a method would take long."""
+
+_MOST_FOR_COLUMNS: Final = MEMORY_LIMIT // 4
+"""Bytes of a mixture of single columns; the rest is for what is chosen."""
+
 _HEAVIEST: Final = 1 << 40
 """Of a weight, once all are whole numbers."""
 
@@ -60,11 +68,13 @@ class Stated:
         workload: Groups of columns with their weights as whole numbers; none: each method has its own.
         impossible: For groups of columns an array that is True where a combination is impossible.
         cuts: Numbers that are cut at noisy quantiles.
+        tree_limit: The most cells of a junction tree; beyond it mixtures are fitted. None: never.
     """
 
     workload: Mapping[Columns, int] = field(default_factory=lambda: MappingProxyType({}))
     impossible: Mapping[Columns, npt.NDArray[np.bool_]] = field(default_factory=lambda: MappingProxyType({}))
     cuts: Mapping[str, QuantileCut] = field(default_factory=lambda: MappingProxyType({}))
+    tree_limit: int | None = None
 
     @classmethod
     def of(
@@ -74,6 +84,7 @@ class Stated:
         workload: Workload | None = None,
         impossible: Impossible | None = None,
         quantiles: Mapping[str, int] | None = None,
+        tree_limit: int | None = None,
     ) -> "Stated":
         """What a caller states, checked.
 
@@ -85,7 +96,17 @@ class Stated:
         weights = {} if workload is None else _weights(shape, workload)
         zeros = {} if impossible is None else _zeros(shape, attributes, impossible)
         cuts = {} if quantiles is None else _cuts(attributes, quantiles, frozenset(chain.from_iterable(zeros)))
-        return cls(workload=MappingProxyType(weights), impossible=MappingProxyType(zeros), cuts=MappingProxyType(cuts))
+        limit = None if tree_limit is None else positive_integer(tree_limit, "tree_limit", most=_MOST_IN_TREE)
+        if limit is not None and mixture_memory(shape, joined_columns(shape, zeros), zeros) > _MOST_FOR_COLUMNS:
+            requirement = (
+                "cannot be stated: values of columns, and combinations of those that are impossible together, are too "
+                "many for a mixture; state fewer bins, or leave it out"
+            )
+            raise ParameterError("tree_limit", limit, requirement)
+        return cls(
+            workload=MappingProxyType(weights), impossible=MappingProxyType(zeros), cuts=MappingProxyType(cuts),
+            tree_limit=limit,
+        )  # fmt: skip
 
     @property
     def rule(self) -> MergingRule:
@@ -100,6 +121,7 @@ class Stated:
         ]
         cuts: list[Json] = [[name, cut.parts] for name, cut in sorted(self.cuts.items())]
         found: dict[str, Json] = {"workload": groups, "impossible": zeros, "quantiles": cuts}
+        found["tree_limit"] = self.tree_limit
         return {name: own for name, own in found.items() if own}
 
     def weights(self, names: Columns, size: int) -> dict[Columns, int]:
@@ -123,13 +145,23 @@ class Stated:
 
     def fit(
         self, shape: TableShape, measured: Sequence[NoisyMarginal], *, total: float | None = None,
-        start: GraphicalModel | None = None,
-    ) -> GraphicalModel:  # fmt: skip
+        start: FittedModel | None = None,
+    ) -> FittedModel:  # fmt: skip
         """The model of what was measured, in which what is impossible has no rows."""
-        return fit_model(shape, measured, total=total, impossible=self.impossible, start=start)
+        return fit_model(
+            shape, measured, total=total, impossible=self.impossible, start=start, tree_limit=self.tree_limit
+        )
 
     def fits(self, shape: TableShape, groups: Iterable[Columns], room: int) -> bool:
-        """Whether a model of these groups takes no more bytes than that, beside what is impossible."""
+        """Whether a model of these groups takes no more bytes than that, beside what is impossible.
+
+        With a limit of trees any groups do that alone take no more, as long as a mixture of all has memory.
+        """
+        if self.tree_limit is not None:
+            chosen = {shape.ordered(group) for group in groups}
+            all_groups = chosen.union((name,) for name in shape.sizes)
+            is_small = all(NUMBER * shape.cells(group) <= room for group in chosen)
+            return is_small and mixture_memory(shape, all_groups, self.impossible) <= MEMORY_LIMIT
         alone = junction_tree(shape, self.impossible).size if self.impossible else 0
         return junction_tree(shape, [*groups, *self.impossible]).size <= room + alone
 

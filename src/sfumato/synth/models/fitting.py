@@ -31,9 +31,11 @@ from sfumato.synth.models.descent import VECTORS, SearchPoint, minimized
 from sfumato.synth.models.factors import Floats
 from sfumato.synth.models.layout import Layout, laid_out
 from sfumato.synth.models.measured import AveragedCounts, NoisyMarginal, combined, estimated_total, zeros
+from sfumato.synth.models.mixture import FittedModel, MixtureModel
 from sfumato.synth.models.model import MEMORY_LIMIT, FitReport, GraphicalModel
+from sfumato.synth.models.relaxed import fit_mixture
 from sfumato.synth.models.shape import Columns, TableShape
-from sfumato.synth.models.tree import NUMBER, junction_tree
+from sfumato.synth.models.tree import NUMBER, JunctionTree, junction_tree
 
 _ARRAYS: Final = 4
 """Numbers held at once for each cell of the tree: what is impossible, potentials, probabilities, and one on the way."""
@@ -85,16 +87,21 @@ def fit_model(
     *,
     total: float | None = None,
     impossible: Mapping[Columns, ArrayLike] | None = None,
-    start: GraphicalModel | None = None,
+    start: FittedModel | None = None,
     steps: int = 3,
     tolerance: float = 0.005,
     max_iterations: int = 2_000,
     memory_limit: int = MEMORY_LIMIT,
-) -> GraphicalModel:
+    tree_limit: int | None = None,
+) -> FittedModel:
     """Fit a model to released noisy marginals.
 
     It reads nothing but what it is given, so it costs no privacy: what is made of released counts is as private as they
     are. Each marginal is weighted by its precision; several ones of the same columns are averaged first.
+
+    The model is a graphical one, the best of each step, as long as its junction tree has at most `tree_limit` cells.
+    Beyond that it is a mixture of 50 products, of which the memory does not depend on which columns were measured
+    together. Its fit is a local minimum, and nothing is known of how far a better one would be.
 
     Args:
         shape: The columns, each with how many values it may have.
@@ -105,12 +112,15 @@ def fit_model(
         start: An earlier model, such as one fitted to some of the marginals. It saves time; the model found is the
             same within the gap.
         steps: How many, up to 10,000. More come nearer to the least loss, and begin to fit noise.
-        tolerance: What the duality gap of each step may be, as a share of the expected loss; 1e-12 to 1.
+        tolerance: What the duality gap of each step may be, as a share of the expected loss; 1e-12 to 1. A mixture is
+            moved by smaller steps once its loss falls by less than this share in 25 iterations.
         max_iterations: Iterations of the search, in all steps together.
         memory_limit: Bytes that its arrays may take.
+        tree_limit: The most cells that a junction tree may have. Where it would have more, or need more memory, a
+            mixture is fitted, which takes no `steps`. None: never.
 
     Returns:
-        A model with a report.
+        A `GraphicalModel` or a `MixtureModel`, with a report.
 
     Raises:
         ParameterError: A marginal does not fit the columns, no row is possible, or more memory is needed: this is found
@@ -123,28 +133,53 @@ def fit_model(
         (True, [300.0, 500.0])
 
     References:
-        [MSM19] for graphical models of noisy marginals, and their fit by mirror descent; [CT93] for steps in full.
+        [MSM19] for graphical models of noisy marginals, and their fit by mirror descent; [CT93] for steps in full;
+        [ABKKMRS21] and [LVW21] for mixtures.
     """
     measured = combined(of_kind(shape, "shape", TableShape, "a TableShape"), marginals)
     never = zeros(shape, {} if impossible is None else impossible)
     count = positive_integer(steps, "steps", most=_MOST_STEPS)
-    beside = (VECTORS + count) * NUMBER * sum(map(shape.cells, measured))
     limit = positive_integer(memory_limit, "memory_limit")
-    tree = junction_tree(shape, [*measured, *never], memory_limit=limit, arrays=_ARRAYS, beside=beside)
-    layout, of_zeros = laid_out(tree, measured), laid_out(tree, never)
-    masks = of_zeros.spread([never[group] for group in of_zeros.groups])
-    if not np.isfinite(believed(tree, [mask.copy() for mask in masks]).log_total):
-        raise ParameterError("impossible", sorted(never), "must leave at least one row possible")
-    problem, rows = _problem(layout, measured, masks, total)
     most = positive_integer(max_iterations, "max_iterations")
     gap = real(tolerance, "tolerance", is_finite=True)
     if not _SMALLEST <= gap <= 1:
         raise ParameterError("tolerance", tolerance, f"must be from {_SMALLEST:g} to 1")
-    path, report = _walked(problem, _path(layout, start), steps=count, tolerance=gap, max_iterations=most)
+    stated = None if total is None else real(total, "total", least=0, is_finite=True)
+    if start is not None:
+        of_kind(start, "start", (GraphicalModel, MixtureModel), "a model that was fitted")
+        if start.shape != shape:
+            raise ParameterError("start", list(start.shape.sizes), "must be a model of the same columns")
+    beside = (VECTORS + count) * NUMBER * sum(map(shape.cells, measured))
+    tree = _tree(shape, [*measured, *never], beside=beside, memory_limit=limit, tree_limit=tree_limit)
+    if tree is None:
+        return fit_mixture(
+            shape, measured, never, total=stated, start=start if isinstance(start, MixtureModel) else None,
+            tolerance=gap, max_iterations=most, memory_limit=limit,
+        )  # fmt: skip
+    layout, of_zeros = laid_out(tree, measured), laid_out(tree, never)
+    masks = of_zeros.spread([never[group] for group in of_zeros.groups])
+    if not np.isfinite(believed(tree, [mask.copy() for mask in masks]).log_total):
+        raise ParameterError("impossible", sorted(never), "must leave at least one row possible")
+    problem, rows = _problem(layout, measured, masks, stated)
+    guesses = _path(layout, start) if isinstance(start, GraphicalModel) else []
+    path, report = _walked(problem, guesses, steps=count, tolerance=gap, max_iterations=most)
     potentials = dict(zip(layout.groups, layout.split(path[-1]), strict=True))
     for group, mask in never.items():
         potentials[group] = potentials.get(group, 0.0) + mask
     return GraphicalModel(shape, potentials, total=rows, memory_limit=limit, report=report)
+
+
+def _tree(
+    shape: TableShape, groups: Sequence[Columns], *, beside: int, memory_limit: int, tree_limit: int | None
+) -> JunctionTree | None:  # fmt: skip
+    """The junction tree of the groups; None if it has too many cells, and something else can be fitted."""
+    if tree_limit is None:
+        return junction_tree(shape, groups, memory_limit=memory_limit, arrays=_ARRAYS, beside=beside)
+    most = _ARRAYS * NUMBER * positive_integer(tree_limit, "tree_limit") + beside
+    try:
+        return junction_tree(shape, groups, memory_limit=min(most, memory_limit), arrays=_ARRAYS, beside=beside)
+    except ParameterError:
+        return None
 
 
 def _problem(
@@ -155,7 +190,7 @@ def _problem(
     possible = [part > 0 for part in layout.gather(uniform.joints)]
     parts = [measured[group] for group in layout.groups]
     kept = [(part.counts[mask], part.variance) for part, mask in zip(parts, possible, strict=True)]
-    rows = estimated_total(kept) if total is None else real(total, "total", least=0, is_finite=True)
+    rows = estimated_total(kept) if total is None else total
     scale = max(rows, 1.0)
     counts = layout.join(np.where(mask, part.counts, 0.0) for part, mask in zip(parts, possible, strict=True))
     spreads = [np.sqrt(part.variance) for part in parts]
@@ -175,17 +210,12 @@ def _problem(
     return problem, rows
 
 
-def _path(layout: Layout, start: GraphicalModel | None) -> list[Floats]:
+def _path(layout: Layout, start: GraphicalModel) -> list[Floats]:
     """Where the search of each step may begin: where an earlier fit ended it, and 0 for what was not measured then."""
-    if start is None:
-        return []
-    report = of_kind(start, "start", GraphicalModel, "a GraphicalModel").report
     shape = layout.tree.shape
-    if start.shape != shape:
-        raise ParameterError("start", list(start.shape.sizes), "must be a model of the same columns")
     return [
         layout.join(earlier.get(group, np.zeros(shape.lengths(group))) for group in layout.groups)
-        for earlier in (() if report is None else report.path)
+        for earlier in (() if start.report is None else start.report.path)
     ]
 
 

@@ -24,7 +24,7 @@ _ARRAYS: Final = 3
 """Potentials, which become conditional probabilities, joint probabilities, and one on the way."""
 _LARGEST: Final = 1e9
 """Of a potential: sums of many of them stay precise."""
-_VALUES: Final = "a mapping of columns to the number of a value each, such as {'sex': 1}"
+FITTED_VALUES: Final = "a mapping of columns to the number of a value each, such as {'sex': 1}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,10 +34,12 @@ class FitReport:
     Attributes:
         loss: ½·Σ ((expected − noisy count)/stddev)², over all counts of possible combinations.
         expected_loss: The mean of the loss at the true counts, if they were known: half of the number of counts.
-        gap: How far the objective of the last step may be above its least value, in units of the loss.
+        gap: How far the objective of the last step may be above its least value, in units of the loss. For a mixture
+            it is ∞: nothing is known of that.
         iterations: Those of the search, in all steps together.
-        is_converged: Whether each step ended because its gap was small enough.
-        path: The potentials after each step, from which fits to more marginals start.
+        is_converged: Whether each step ended because its gap was small enough. Of a mixture, whether the loss came down
+            to what is expected, or did not fall any more.
+        path: The potentials after each step, from which fits to more marginals start; empty for a mixture.
     """
 
     loss: float
@@ -143,7 +145,7 @@ class GraphicalModel:
             >>> round(women.total, 6), women.marginal(["smokes"]).round(6).tolist()
             (400.0, [100.0, 300.0])
         """
-        fixed = of_kind(values, "values", Mapping, _VALUES)
+        fixed = of_kind(values, "values", Mapping, FITTED_VALUES)
         potentials = dict(self.potentials)
         for column in self.shape.checked(list(fixed), "values"):
             value = whole(fixed[column], "values", most=self.shape.sizes[column] - 1)

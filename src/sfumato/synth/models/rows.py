@@ -1,8 +1,9 @@
-"""Rows of a graphical model, by rounding conditional counts clique by clique.
+"""Rows of a model, by rounding conditional counts, of a graphical one clique by clique.
 
 Where the rows are known for a separator, a value s of it has N(s) of them. The combinations r of the other columns of
 the clique get ⌊C(r) + u⌋ − ⌊C(r − 1) + u⌋ rows, with C the running sums of N(s)·P(r | s) and one uniform u for each s.
-So each gets N(s)·P(r | s) rounded up or down, on average exactly that, and all of them together N(s).
+So each gets N(s)·P(r | s) rounded up or down, on average exactly that, and all of them together N(s). In a mixture the
+components are such a separator of all columns.
 """
 
 from collections.abc import Mapping
@@ -16,8 +17,10 @@ from sfumato.noise.entropy import random_words
 from sfumato.numeric.arguments import whole
 from sfumato.synth.models.beliefs import Beliefs
 from sfumato.synth.models.factors import Floats
+from sfumato.synth.models.shape import Columns
 
-Rows: TypeAlias = Mapping[str, NDArray[np.unsignedinteger]]
+Numbers: TypeAlias = NDArray[np.unsignedinteger]
+Rows: TypeAlias = Mapping[str, Numbers]
 """For each column the number of the value of each row."""
 
 MOST_ROWS: Final = 1 << 31
@@ -37,26 +40,62 @@ def drawn_rows(beliefs: Beliefs, n: int, *, seed: int | None) -> Rows:
     Raises:
         ParameterError: There are fewer or more rows, or the seed is no whole number of at least 0.
     """
-    count = whole(n, "n", most=MOST_ROWS)
-    source = None if seed is None else whole(seed, "seed")
+    count, source = checked_draw(n, seed)
     tree = beliefs.tree
-    columns: dict[str, NDArray[np.unsignedinteger]] = {}
+    columns: dict[str, Numbers] = {}
     for place, clique in enumerate(tree.cliques):
         separator = tree.separators[place]
-        above = tree.shape.cells(separator)
         groups = _numbered([columns[name] for name in separator], tree.shape.lengths(separator), count)
-        order = _shuffled(groups, above, uniform(source, f"order {place}", count))
-        sizes = np.bincount(groups, minlength=above)
-        shares = beliefs.conditionals[place].reshape(above, -1)
-        counts = rounded(shares, sizes, uniform(source, f"offset {place}", above))
-        values = np.repeat(np.tile(np.arange(shares.shape[1]), above), counts.ravel())
-        for name in reversed(clique[len(separator) :]):
-            length = tree.shape.sizes[name]
-            column = np.empty(count, dtype=np.min_scalar_type(length - 1))
-            column[order] = values % length
-            columns[name] = column
-            values //= length
+        shares = beliefs.conditionals[place].reshape(tree.shape.cells(separator), -1)
+        values = drawn_values(groups, shares, str(place), seed=source)
+        added = clique[len(separator) :]
+        columns |= split_values(values, added, tree.shape.lengths(added))
     return {name: columns[name] for name in tree.shape.sizes}
+
+
+def checked_draw(n: int, seed: int | None) -> tuple[int, int | None]:
+    """How many rows are drawn, and by which seed.
+
+    Raises:
+        ParameterError: There are fewer or more rows, or the seed is no whole number of at least 0.
+    """
+    return whole(n, "n", most=MOST_ROWS), None if seed is None else whole(seed, "seed")
+
+
+def drawn_values(groups: NDArray[np.int64], shares: Floats, what: str, *, seed: int | None) -> NDArray[np.int64]:
+    """For each row a number: within each group each comes as often as its share says, rounded up or down.
+
+    Args:
+        groups: For each row the number of its group.
+        shares: One row for each group.
+        what: What is drawn; the same seed gives other numbers for something else.
+        seed: The same seed gives the same numbers.
+
+    Example:
+        >>> drawn_values(np.array([0, 1, 0, 1]), np.array([[0.5, 0.5], [0.0, 1.0]]), "sex", seed=1)[1::2].tolist()
+        [1, 1]
+    """
+    above = len(shares)
+    order = _shuffled(groups, above, uniform(seed, f"order {what}", len(groups)))
+    sizes = np.bincount(groups, minlength=above)
+    counts = rounded(shares, sizes, uniform(seed, f"offset {what}", above))
+    values = np.empty(len(groups), dtype=np.int64)
+    values[order] = np.repeat(np.tile(np.arange(shares.shape[1]), above), counts.ravel())
+    return values
+
+
+def split_values(values: NDArray[np.int64], columns: Columns, lengths: tuple[int, ...]) -> dict[str, Numbers]:
+    """For numbers of combinations those of each column's values.
+
+    Example:
+        >>> {name: own.tolist() for name, own in split_values(np.array([5, 1]), ("a", "b"), (2, 3)).items()}
+        {'b': [2, 1], 'a': [1, 0]}
+    """
+    found: dict[str, Numbers] = {}
+    for name, length in zip(reversed(columns), reversed(lengths), strict=True):
+        found[name] = (values % length).astype(np.min_scalar_type(length - 1))
+        values = values // length
+    return found
 
 
 def rounded(shares: Floats, sizes: NDArray[np.int64], offsets: Floats) -> NDArray[np.int64]:
@@ -90,7 +129,7 @@ def uniform(seed: int | None, what: str, n: int) -> Floats:
     return (random_words(n) >> np.uint64(11)).astype(np.float64) * np.float64(2.0**-53)
 
 
-def _numbered(columns: list[NDArray[np.unsignedinteger]], lengths: tuple[int, ...], n: int) -> NDArray[np.int64]:
+def _numbered(columns: list[Numbers], lengths: tuple[int, ...], n: int) -> NDArray[np.int64]:
     """The number of each row's combination of values; 0 if there are no columns."""
     numbers = np.zeros(n, dtype=np.int64)
     for column, length in zip(columns, lengths, strict=True):

@@ -102,7 +102,7 @@ def junction_tree(
             raise ParameterError(
                 "memory_limit", memory_limit,
                 f"is too small: these marginals need at least {needed:,} bytes. Their junction tree has {cells:,} "
-                f"cells or more, most of them of {named}. Leave out marginals, or merge values",
+                f"cells or more, most of them of {named}. Leave out marginals, merge values, or state a tree_limit",
             )  # fmt: skip
     return _joined(shape, cliques)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.errors import ParameterError
 from sfumato.privacy.guarantees import ApproxDP
 from sfumato.session.releases.receipt import Receipt
-from sfumato.synth.models.model import GraphicalModel
+from sfumato.synth.models.mixture import FittedModel
 from sfumato.synth.models.rows import uniform
 from sfumato.synth.relational.reading import TwoTables, unit_of
 from sfumato.synth.synthetic import Synthetic
@@ -99,7 +99,8 @@ class SyntheticTables:
         """For each child the values of its own columns, drawn for those of its parent on which they depend."""
         model, merging = self.children.made.model, self.children.made.merging
         own = list(self.tables.named(self.tables.children).values())
-        near = [name for name in parents if any(name in group and set(group) & set(own) for group in model.potentials)]
+        groups = self.children.measured
+        near = [name for name in parents if any(name in group and set(group) & set(own) for group in groups)]
         size = len(next(iter(parents.values())))
         wanted = np.stack([merging[name][parents[name]] for name in near] or [np.zeros(size, dtype=np.int64)], axis=1)
         pool = model.rows(_POOL * size, seed=seed)
@@ -147,7 +148,7 @@ def fitting(wanted: Codes, given: Codes, order: npt.NDArray[np.float64]) -> Code
     return found
 
 
-def _model_given(model: GraphicalModel, values: Mapping[str, int]) -> GraphicalModel:
+def _model_given(model: FittedModel, values: Mapping[str, int]) -> FittedModel:
     """The model of children of such a parent; of all children if it has none of those."""
     try:
         return model.given(values)
