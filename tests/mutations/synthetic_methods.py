@@ -106,6 +106,12 @@ MUTANTS = (
         tests=(f"{_TESTS}/test_stated.py",),
     ),
     Mutant(
+        name="the domain of a marginal is read off the data",
+        edits=(("session/training/marginals.py", "counts = np.zeros(cells, dtype=np.int64)",
+                "counts = np.zeros(int(places.max(initial=0)) + 1, dtype=np.int64)"),),
+        tests=("tests/session/training/test_marginals.py::test_an_empty_table_has_counts_of_zero",),
+    ),
+    Mutant(
         name="merged values are counted apart",
         edits=(("session/training/marginals.py", "numbers[codes[:, place]]", "codes[:, place] % size"),),
         tests=("tests/session/training/test_marginals.py::test_merged_values_are_added_up",),
