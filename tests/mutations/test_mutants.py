@@ -70,6 +70,7 @@ from tests.mutations import (
     synthetic_generalization,
     synthetic_methods,
     synthetic_mixtures,
+    synthetic_pages,
     synthetic_relational,
     synthetic_reports,
     teachers,
@@ -85,7 +86,7 @@ MODULES = (
     local_counts, local_reports, maps, mechanisms, monitors, narrowing, noise, operations, ordered_fits, parties,
     places, plans, regressions, sampled_groups, selected_keys, server, server_gateway, server_pages, server_sign_in,
     server_work, sessions, streams, streams_sources, synthetic, synthetic_baskets, synthetic_flows,
-    synthetic_generalization, synthetic_methods, synthetic_mixtures, synthetic_relational,
+    synthetic_generalization, synthetic_methods, synthetic_mixtures, synthetic_pages, synthetic_relational,
     synthetic_reports, teachers, traffic, wire,
 )  # fmt: skip
 OF_NETWORKS = (

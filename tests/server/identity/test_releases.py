@@ -97,3 +97,14 @@ def test_the_latest_come_first(database):
     ]
     assert [one.id for one in registry.latest("d/ann", limit=2)] == [kept[3], kept[2]]
     assert [one.id for one in registry.latest("d/bob", limit=2)] == [kept[1]]
+
+
+def test_the_latest_of_some_queries_alone(releases):
+    hashes = ["ab" * 32, "cd" * 32, "ab" * 32, "ef" * 32]
+    for place, one in enumerate(hashes):
+        releases.keep(b"%d" % place, **OF_ANN | {"question_hash": one}, shown_key=f"{place}")
+    releases.keep(b"bob", **OF_ANN | {"account": "adult/bob"}, shown_key="k")
+    asked = {"limit": 2, "questions": ["ab" * 32, "ef" * 32]}
+    assert [one.document for one in releases.latest("adult/ann", **asked)] == [b"3", b"2"]
+    assert releases.latest("adult/ann", limit=9, questions=[]) == ()
+    assert len(releases.latest("adult/ann", limit=9)) == 4

@@ -1,13 +1,16 @@
 """Readers of synthetic data get what was released of them, and see beside it what their own account was shown."""
 
 import json
+from fractions import Fraction
 
 import pytest
 from tests.server.running import CANARY, TWINS
 
+import sfumato as sf
 from sfumato.server.gateway.access import Caller
 from sfumato.server.gateway.routes.synthetic import own_answers, saved
 
+BUDGET = sf.ApproxDP(100_000, "1e-3")
 HOSTILE = {
     "nothing": "", "half": "{", "a list": "[]", "an object": "{}", "a map": '{"type": "FeatureCollection"}',
     "no text": "\ud800", "deep": "[" * 100_000, "of another version": TWINS.replace('"version": 1', '"version": 2'),
@@ -130,6 +133,20 @@ def test_without_a_dataset_nothing_is_beside(beside, answers_of, monkeypatch):
     alone = beside.gateway.curator.synthetic["twins"].model_copy(update={"dataset": None})
     monkeypatch.setitem(beside.gateway.curator.synthetic, "twins", alone)
     assert answers_of("ann", "sex") == []
+
+
+def test_an_owner_publishes_beside_a_running_server_for_one_budget(beside, tmp_path):
+    """The charge is to the account of the dataset, in the ledger of the server; and answers from there match."""
+    curator, file = beside.gateway.curator, tmp_path / "twins.json"
+    before = beside.gateway.ledger.spent("clinic").epsilon
+    with sf.Session(curator.datasets["clinic"].policy, budget=BUDGET, ledger=curator.ledger, must_exist=True) as owner:
+        query = "SELECT sex, town FROM clinic"
+        made = sf.synth.synthesize(owner, query, epsilon="0.7", delta="1e-9", method="independent")
+    made.publish(file)
+    assert beside.gateway.ledger.spent("clinic").epsilon - before == Fraction(7, 10)
+    assert CANARY not in file.read_text("utf-8")
+    questions = [one["questions"] for one in json.loads(file.read_text("utf-8"))["marginals"]]
+    assert questions == [one["questions"] for one in json.loads(TWINS)["marginals"][1:3]]
 
 
 def test_a_text_of_the_data_is_nowhere(beside):

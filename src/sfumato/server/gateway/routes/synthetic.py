@@ -103,7 +103,8 @@ def own_answers(who: Caller, name: str, marginal: PublishedMarginal, *, most: in
     if not who.principal.may(Action.READ_OWN_RELEASES, dataset, owners_ask=owners_ask):
         return []
     found: list[OwnAnswer] = []
-    with who.doing(Action.READ_OWN_RELEASES, dataset), suppress(UnavailableError):
+    place = who.gateway.places.taken(who.principal.name)  # as parsing takes time
+    with who.doing(Action.READ_OWN_RELEASES, dataset), suppress(UnavailableError), place:
         relations = who.gateway.datasets.served(dataset).relations
         for kept in who.gateway.releases.latest(account, limit=_LOOKED_AT, questions=list(marginal.questions)):
             with suppress(SfumatoError):  # it is no SQL, or of a table that has changed since
