@@ -69,9 +69,7 @@ def test_what_was_not_published_is_unavailable(beside, tmp_path, monkeypatch, co
 
 
 def test_own_answers_count_the_same_rows_by_the_same_columns_alone(beside, answers_of):
-    before = beside.gateway.ledger.spent("clinic/ann")
-    assert answers_of("ann", "town") == []
-    assert beside.gateway.ledger.spent("clinic/ann") == before
+    before, spent = answers_of("ann", "town"), beside.gateway.ledger.spent("clinic/ann")
     for other in (
         "SELECT town, COUNT(*) AS n FROM clinic WHERE age > 20 GROUP BY town",
         "SELECT town, COUNT(age) AS n FROM clinic GROUP BY town",
@@ -80,11 +78,15 @@ def test_own_answers_count_the_same_rows_by_the_same_columns_alone(beside, answe
         "SELECT town, age, COUNT(*) AS n FROM clinic GROUP BY town, age",
         "SELECT COUNT(*) AS n FROM clinic",
     ):
-        ask(beside, "ann", other)
-    assert answers_of("ann", "town") == []
+        ask(beside, "ann", other, "48")
+    assert answers_of("ann", "town") == before
+    assert beside.gateway.ledger.spent("clinic/ann") != spent
     shown = "SELECT COUNT(*) AS c, town AS sex FROM clinic GROUP BY town ORDER BY c DESC LIMIT 3"
     id_ = ask(beside, "ann", shown, "2")
-    (found,) = answers_of("ann", "town")
+    spent = beside.gateway.ledger.spent("clinic/ann")
+    found, *others = answers_of("ann", "town")
+    assert beside.gateway.ledger.spent("clinic/ann") == spent
+    assert others == before
     assert (found.release, found.data_version, found.confidence) == (id_, "1", 0.95)
     assert len(found.counts) == 3
     basel = found.counts["Basel",]
@@ -99,12 +101,14 @@ def test_what_shows_a_stored_answer_otherwise_is_no_count(beside, answers_of):
     assert other != id_
     with beside.client("bob") as bob:
         assert "2 *" not in bob.get(f"/releases/{other}").json()["receipt"]["question"]
-    assert [one.release for one in answers_of("bob", "town")] == [id_]
+    shown = [one.release for one in answers_of("bob", "town")]
+    assert id_ in shown
+    assert other not in shown
 
 
 def test_groups_of_two_are_in_the_order_of_the_marginal(beside, answers_of):
     id_ = ask(beside, "ann", "SELECT town AS sex, COUNT(*) AS n, sex AS town FROM clinic GROUP BY town, sex")
-    (found,) = answers_of("ann", "sex", "town")
+    found, *_ = answers_of("ann", "sex", "town")
     assert found.release == id_
     assert set(found.counts) == {(sex, town) for sex in "fm" for town in ("Basel", "Delft", "Porto", "=SUM(A1)")}
     assert abs(found.counts["f", "Basel"].value - 50) < 10
@@ -112,7 +116,7 @@ def test_groups_of_two_are_in_the_order_of_the_marginal(beside, answers_of):
 
 def test_answers_of_others_are_not_shown(beside, answers_of):
     id_ = ask(beside, "bob", "SELECT sex, COUNT(*) AS n FROM clinic GROUP BY sex", "49")
-    assert [one.release for one in answers_of("bob", "sex")] == [id_]
+    assert id_ in [one.release for one in answers_of("bob", "sex")]
     assert id_ not in [one.release for one in answers_of("ann", "sex")]
     for person in ("cem", "aude", "olga"):
         assert answers_of(person, "sex") == []
