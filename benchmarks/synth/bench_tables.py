@@ -78,7 +78,7 @@ def auc(made, test):
 
 def measure_pairs(measuring, names, stated):
     """All pairs of columns, after each column."""
-    measuring.merge_rare(names, measuring.left / 5, kept=stated.kept)
+    measuring.measure_and_merge(names, measuring.left / 5, stated.rule)
     cost = measuring.left / (len(names) * (len(names) - 1) // 2)
     for pair in combinations(names, 2):
         measuring.measure(pair, cost)
