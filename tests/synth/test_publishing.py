@@ -16,7 +16,11 @@ from sfumato.numeric.distributions import discrete_gaussian_half_width
 from sfumato.query.model.kinds import Kind
 from sfumato.session.training.attributes import Attribute
 from sfumato.synth import publishing
+from sfumato.synth.methods.merging import QuantileCut
 from sfumato.synth.methods.plan import SynthesisModel
+from sfumato.synth.methods.stated import Stated
+from sfumato.synth.models.mixture import MixtureModel
+from sfumato.synth.models.model import GraphicalModel
 from sfumato.synth.published import read_synthetic
 from sfumato.synth.publishing import published_columns, published_marginals
 
@@ -60,6 +64,20 @@ def test_rare_values_count_together_in_groups_and_alone_by_their_own_counts(quer
     assert np.reshape(group.synthetic, (3, 3)) == pytest.approx(model.model.marginal(["age", "ill"]), abs=1e-3)
     rows = model.model.rows(20_000, seed=1)
     assert np.bincount(rows["age"], minlength=3) / 20_000 * together.sum() == pytest.approx(together, rel=0.01)
+
+
+@pytest.mark.parametrize("tree_limit", [None, 1])
+def test_bins_of_a_part_count_together_in_groups_whatever_the_model(query, tree_limit):
+    pair = [["age", "ill"], "1", "4", [40, 0, 0, 10, 20, 2, 0, 1, 0]]
+    stated = Stated(cuts={"age": QuantileCut(parts=2, bins=3)}, tree_limit=tree_limit)
+    model = SynthesisModel.of(query, {"steps": [*STEPS, pair]}, stated=stated)
+    assert isinstance(model.model, GraphicalModel if tree_limit is None else MixtureModel)
+    found, _ = published_marginals(query, [*STEPS, pair], model)
+    together = model.model.marginal(["age"])
+    parts = [together[0], together[1] * 2 / 32, together[1] * 30 / 32, together[2]]
+    assert found[0].synthetic == pytest.approx(parts, abs=1e-3)
+    assert found[-1].places[0] == ((0,), (1, 2), (3,))
+    assert np.reshape(found[-1].synthetic, (3, 3)) == pytest.approx(model.model.marginal(["age", "ill"]), abs=1e-3)
 
 
 def test_of_several_measurements_the_one_with_the_least_noise_is_shown(query):
