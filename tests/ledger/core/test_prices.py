@@ -142,6 +142,8 @@ def test_what_is_only_known_in_rho_has_an_epsilon_at_delta_and_none_without(rela
     whole = price_of(ZCDPEvent("0.5"), **at)
     assert whole == ZCDPAccountant(neighboring_relation=relation).compose(ZCDPEvent("0.5")).epsilon("1e-6")
     assert price_of(GroupEvent(ZCDPEvent("0.125"), 2), **at) == whole
+    assert price_of(SelfComposedEvent(ZCDPEvent("0.125"), 4), **at) == whole
+    assert price_of(ComposedEvent((SelfComposedEvent(ZCDPEvent("0.2"), 2), ZCDPEvent("0.1"))), **at) == whole
     with_keys = price_of(ComposedEvent((ZCDPEvent("0.5"), ApproxEvent(0, "1e-7"))), **at)
     assert whole < with_keys < whole * 2
     assert price_of(ZCDPEvent("0.5"), **(at | {"delta": Fraction(0)})) == inf

@@ -382,6 +382,7 @@ def test_every_parameter_changes_the_fingerprint():
     ]  # fmt: skip
     assert len({protocol.fingerprint for protocol in made}) == len(made)
     assert of().fingerprint == of().fingerprint
+    assert of(max_colluders=np.int64(0)).fingerprint == of(max_colluders=0).fingerprint
 
 
 @pytest.mark.parametrize(

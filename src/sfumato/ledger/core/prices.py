@@ -106,14 +106,13 @@ def price_of(event: Event, *, delta: Fraction, neighboring_relation: Neighboring
         Fraction(3, 10)
     """
     basic = partial(event_epsilon, neighboring_relation=neighboring_relation)
-    parts = event.events if isinstance(event, ComposedEvent) else (event,)
     if _is_sampled(event):
         return min(basic(event, delta=delta), _composed_losses(event, delta, neighboring_relation))
-    if any(map(_is_concentrated, parts)):
+    unrolled = tuple(_unrolled(event, neighboring_relation))
+    if any(_is_concentrated(part) for part, _ in unrolled):
         return ZCDPAccountant(neighboring_relation=neighboring_relation).compose(event).epsilon(delta)
     if isinstance(event, PartitionEvent):
         return min(basic(event, delta=delta), _partition_price(event, delta, neighboring_relation))
-    unrolled = tuple(_unrolled(event, neighboring_relation))
     gaussian = tuple((part, count) for part, count in unrolled if isinstance(part, DiscreteGaussianEvent))
     alone = basic(event, delta=delta) if sum(count for _, count in gaussian) <= 1 else inf
     if not gaussian:

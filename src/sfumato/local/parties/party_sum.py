@@ -141,7 +141,8 @@ class PartySum:
         if type(low) is not int or type(high) is not int or low >= high:
             raise ParameterError("high", high, "must be a whole number above low, which is one too")
         positive_integer(noise.parties, "parties", most=_LARGEST_PARTIES)
-        if whole(max_colluders, "max_colluders") > noise.max_dropouts:
+        colluders = whole(max_colluders, "max_colluders")
+        if colluders > noise.max_dropouts:
             requirement = "must be at most the noise's max_dropouts, which counts colluders and those who send nothing"
             raise ParameterError("max_colluders", max_colluders, requirement)
         length = positive_integer(numbers, "numbers")
@@ -152,7 +153,7 @@ class PartySum:
             low=low,
             high=high,
             numbers=length,
-            max_colluders=max_colluders,
+            max_colluders=colluders,
             wrap_probability=open_probability(wrap_probability, "wrap_probability"),
         )
         set_fields(self, modulus_bits=self._modulus_bits())
