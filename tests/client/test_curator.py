@@ -9,9 +9,11 @@ import traceback
 import httpx
 import pytest
 from fastapi import Response
+from fastapi.responses import JSONResponse
 from tests.client.curator import TOKEN, problem
 
 import sfumato as sf
+from sfumato.client import curator
 from sfumato.client.asked import Inquiry
 from sfumato.client.curator import RemoteCurator, address_of
 from sfumato.client.problems import TRIES
@@ -24,6 +26,11 @@ class BusyError(Exception):
 
 
 SQL = "SELECT COUNT(*) AS n FROM people"
+
+
+def awaited(times):
+    """What a server says that still works on an answer."""
+    return [JSONResponse({"id": "x", "stage": "waiting"}, 202) for _ in range(times)]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +80,31 @@ def test_what_is_lost_on_its_way_is_sent_again_under_one_key(served):
         assert session.spent == sf.PureDP(1)
 
 
+def test_what_takes_long_is_asked_for_again_under_one_key(served):
+    """A lost answer between two that say to wait is one more try."""
+    app, url = served
+    with sf.connect(url, token=TOKEN) as session:
+        app.state.asked.clear()
+        app.state.waiting = [*awaited(5), Response(status_code=502), *awaited(2)]
+        release = session.sql(SQL, epsilon=1)
+        assert not release.reused
+        keys = [headers["idempotency-key"] for _, _, headers in app.state.asked]
+        assert (len(keys), len(set(keys))) == (9, 1)
+        app.state.waiting = awaited(1)
+        assert len(session.batch([SQL, f"{SQL} WHERE age > 30"], epsilon=1)) == 2
+
+
+def test_what_takes_longer_than_anybody_waits_says_its_key(served, monkeypatch):
+    monkeypatch.setattr(curator, "_MOST_WAITS", 2)
+    app, url = served
+    with sf.connect(url, token=TOKEN) as session:
+        app.state.waiting = awaited(3)
+        with pytest.raises(CuratorError, match="takes long; ask again with idempotency_key='monday'"):
+            session.query(SQL).release(epsilon=1, idempotency_key="monday")
+        assert session.query(SQL).release(epsilon=1, idempotency_key="monday").records()
+        assert session.spent == sf.PureDP(1)
+
+
 def test_an_answer_that_is_lost_is_not_charged_twice(served, monkeypatch):
     """It was charged and released, and nobody heard of it: the same key gives the same answer, as one's own."""
     _, url = served
@@ -107,12 +139,12 @@ def test_a_refusal_is_not_asked_again(served):
 
 
 def test_a_server_that_is_away_is_said_with_the_key_to_ask_again():
-    curator = RemoteCurator("http://127.0.0.1:9", Token(TOKEN))
+    away = RemoteCurator("http://127.0.0.1:9", Token(TOKEN))
     with pytest.raises(CuratorError, match="idempotency_key='monday'") as told:
-        curator.send(Inquiry.sql("people", SQL).release({"epsilon": 1}, "monday"))
+        away.send(Inquiry.sql("people", SQL).release({"epsilon": 1}, "monday"))
     assert told.value.status is None
     assert told.value.__context__ is None
-    curator.close()
+    away.close()
 
 
 def test_tries_have_an_end(served):

@@ -8,7 +8,7 @@ from tests.client.curator import opened
 import sfumato as sf
 from sfumato import learn
 from sfumato.client import training
-from sfumato.errors import BudgetExceededError, CuratorError, ParameterError
+from sfumato.errors import BudgetExceededError, ParameterError
 from sfumato.learn.bayes.gaussian import GaussianNB
 from sfumato.session.training.ordered import fit_digest
 
@@ -121,11 +121,3 @@ def test_a_model_that_takes_long_is_asked_for_again_under_the_same_key(served, r
     assert found.model
     assert [headers["idempotency-key"] for _, _, headers in served[0].state.asked] == ["mine"] * 4
     assert rows.order(estimator, estimator.plan(rows)).reused
-
-
-def test_what_takes_longer_than_anybody_waits_says_its_key(served, remote, monkeypatch):
-    monkeypatch.setattr(training, "_TRIES", 2)
-    rows, estimator = remote.training_set(ROWS, target="sex"), GaussianNB(epsilon="0.5")
-    served[0].state.waiting.extend(JSONResponse({"id": "x", "stage": "waiting"}, 202) for _ in range(2))
-    with pytest.raises(CuratorError, match="idempotency_key='mine'"):
-        rows.order(estimator, estimator.plan(rows), idempotency_key="mine")

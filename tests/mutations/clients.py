@@ -40,6 +40,11 @@ MUTANTS = (
         f"{CURATOR}test_what_is_lost_on_its_way_is_sent_again_under_one_key",
     ),
     mutant(
+        "what takes long is given up", "curator.py",
+        "_TAKES_LONG: Final = 202", "_TAKES_LONG: Final = 299",
+        f"{CURATOR}test_what_takes_long_is_asked_for_again_under_one_key",
+    ),
+    mutant(
         "an error keeps the request that has the key", "curator.py",
         "        except httpx.HTTPError:  # which knows the request, and so the key\n            return None",
         "        except httpx.HTTPError as error:\n            raise CuratorError(self.address, None, str(error))",

@@ -30,6 +30,12 @@ T = TypeVar("T")
 TIMEOUT: Final = 300.0
 """Seconds that an answer may take; a query is then sent again, and finds its answer."""
 
+_MOST_WAITS: Final = 1_000
+"""How often to ask for an answer that takes long; each time the server waits for it for some seconds."""
+
+_TAKES_LONG: Final = 202
+"""The status of a response that has no answer yet."""
+
 _A_DAY: Final = Fraction(86_400)
 _CONNECT: Final = 10.0
 _MISTAKES: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -117,6 +123,8 @@ class _Addressed:
             raise CuratorError(self.address, None, f"cannot be reached. Check the address and the network.{asked}")
         if not answer.is_good:
             raise error_of(answer, self.address)
+        if _is_awaited(call, answer):
+            raise CuratorError(self.address, None, f"takes long; ask again with idempotency_key={call.key!r}")
         try:
             return call.read(answer)
         except SfumatoError:
@@ -127,6 +135,11 @@ class _Addressed:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.address}>"
+
+
+def _is_awaited(call: Exchange[Any], answer: Answer | None) -> bool:
+    """Whether the server works on it still: the same request finds the answer later, and is charged once."""
+    return answer is not None and answer.status == _TAKES_LONG and call.key is not None
 
 
 def _answer(response: httpx.Response) -> Answer:
@@ -153,9 +166,12 @@ class RemoteCurator(_Addressed):
             SfumatoError: The one that the server answers with.
             CuratorError: There is no answer, or one that is none.
         """
-        tried = 1
+        tried, waited = 1, 0
         while True:
             answer = self._sent(call)
+            if _is_awaited(call, answer) and waited < _MOST_WAITS:
+                tried, waited = 1, waited + 1
+                continue
             pause = pause_after(answer, tried, tries=call.tries)
             if pause is None:
                 return self._read(call, answer)
@@ -182,9 +198,12 @@ class AsyncCurator(_Addressed):
 
     async def send(self, call: Exchange[T]) -> T:
         """The same as of `RemoteCurator`."""
-        tried = 1
+        tried, waited = 1, 0
         while True:
             answer = await self._sent(call)
+            if _is_awaited(call, answer) and waited < _MOST_WAITS:
+                tried, waited = 1, waited + 1
+                continue
             pause = pause_after(answer, tried, tries=call.tries)
             if pause is None:
                 return self._read(call, answer)

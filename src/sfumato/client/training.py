@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from sfumato.client.asked import checked_key
 from sfumato.client.calls import Exchange, posted
 from sfumato.client.curator import RemoteCurator
 from sfumato.client.problems import Answer
-from sfumato.errors import CuratorError, ParameterError
+from sfumato.errors import ParameterError
 from sfumato.numeric.arguments import of_kind
 from sfumato.privacy.codec import Json
 from sfumato.privacy.formats import parse_json
@@ -25,12 +25,6 @@ from sfumato.session.training.ordered import DeclaredRows, RowsElsewhere, fit_di
 from sfumato.session.training.plan import PrivateFit
 from sfumato.session.wire.fits import decode_rows
 from sfumato.session.wire.questions import encode_question
-
-_TRIES: Final = 1_000
-"""How often to ask for a model that takes long; each time the server waits for it for some seconds."""
-
-_WAITS: Final = 202
-"""The status of a response that has no answer yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -93,12 +87,7 @@ class RemoteTrainingSet(RowsElsewhere):
             "estimator": made.estimator, "arguments": parse_json(made.arguments), "plan": fit_digest(fit),
         }  # fmt: skip
         asked = _with_fit(self.body, entry)
-        call = posted(self.dataset, "ask", asked, _model, key=checked_key(idempotency_key))
-        for _ in range(_TRIES):
-            found = self.curator.send(call)
-            if found is not None:
-                return found
-        raise CuratorError(self.curator.address, None, f"takes long; fit again with idempotency_key={call.key!r}")
+        return self.curator.send(posted(self.dataset, "ask", asked, _model, key=checked_key(idempotency_key)))
 
     def encode(self, rows: Mapping[str, Sequence[Any]]) -> Codes:
         """Rows of anybody as codes, to predict for; see `TrainingSet.encode`."""
@@ -154,10 +143,7 @@ def _with_fit(body: Mapping[str, Json], entry: Mapping[str, Json]) -> dict[str, 
     return {**body, "fit": {**(known if isinstance(known, dict) else {}), **entry}}
 
 
-def _model(answer: Answer) -> FittedModel | None:
-    """The model, once there is one."""
-    if answer.status == _WAITS:
-        return None
+def _model(answer: Answer) -> FittedModel:
     (found,) = answer.document()["models"]
     reused = answer.headers.get("sfumato-reused") == "true"
     return FittedModel(model=dict(found["model"]), receipt=receipt_from_dict(found["receipt"]), reused=reused)

@@ -14,7 +14,7 @@ KEYS = SelectedKeys("1e-8")
 def releases():
     """A key from step 2 on, and another one from step 3 on."""
     with stream(unit=EACH_ROW, budget=ApproxDP(1_000, "0.1")) as session:
-        visits = counter(session, measure=ClampedSum(0, 2, resolution="0.5", keys=KEYS))
+        visits = counter(session, epsilon=1_000, measure=ClampedSum(0, 2, resolution="0.5", keys=KEYS))
         visits.add_many([0.5] * 20 + [2] * 20, keys=["b"] * 20 + ["a"] * 20, steps=[2] * 20 + [3] * 20)
         visits.tick(3)
         return visits.releases
