@@ -30,7 +30,7 @@ MUTANTS = (
     Mutant(
         name="a choice among marginals is free",
         edits=((_MEASURING, "cost = self._taken(exponential_to_zcdp(epsilon))", "cost = Fraction(0)"),),
-        tests=(f"{_METHODS}/test_plan.py::test_the_steps_cost_what_was_charged_and_no_more",),
+        tests=(f"{_METHODS}/test_odometer.py",),
     ),
     Mutant(
         name="a marginal is measured for less than it costs",
