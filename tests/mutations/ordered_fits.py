@@ -163,19 +163,8 @@ MUTANTS = (
         ),
     ),
     Mutant(
-        name="a client asks for a slow model under another key each time",
-        edits=(
-            (
-                "client/training.py",
-                "            found = self.curator.send(call)\n",
-                "            found = self.curator.send(replace(call, key=checked_key(None)))\n",
-            ),
-            (
-                "client/training.py",
-                "from dataclasses import dataclass, field\n",
-                "from dataclasses import dataclass, field, replace\n",
-            ),
-        ),
+        name="a client asks for a model under another key than is said",
+        edits=(("client/training.py", "_model, key=checked_key(idempotency_key))", "_model, key=checked_key(None))"),),
         tests=(f"{_CLIENT}test_a_model_that_takes_long_is_asked_for_again_under_the_same_key",),
     ),
 )
