@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.client import curator
 from sfumato.client.asked import Inquiry
 from sfumato.client.curator import RemoteCurator, address_of
-from sfumato.client.problems import TRIES
+from sfumato.client.problems import LONGEST_PAUSE, TRIES
 from sfumato.client.tokens import Token
 from sfumato.errors import BudgetExceededError, CuratorError, ParameterError, UnavailableError
 
@@ -92,6 +92,18 @@ def test_what_takes_long_is_asked_for_again_under_one_key(served):
         assert (len(keys), len(set(keys))) == (9, 1)
         app.state.waiting = awaited(1)
         assert len(session.batch([SQL, f"{SQL} WHERE age > 30"], epsilon=1)) == 2
+
+
+def test_a_server_is_asked_again_when_it_says(served, monkeypatch):
+    paused = []
+    monkeypatch.setattr(curator.time, "sleep", paused.append)
+    app, url = served
+    with sf.connect(url, token=TOKEN) as session:
+        app.state.waiting = [
+            JSONResponse({"id": "x"}, 202, {"Retry-After": said}) for said in ("1", "0", "soon", "99999")
+        ]  # fmt: skip
+        session.sql(SQL, epsilon=1)
+    assert paused == [1, 0, 0, LONGEST_PAUSE]
 
 
 def test_what_takes_longer_than_anybody_waits_says_its_key(served, monkeypatch):

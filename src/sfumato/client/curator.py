@@ -13,7 +13,7 @@ from typing import Any, Final, Self, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from sfumato.client.calls import Exchange
-from sfumato.client.problems import Answer, error_of, pause_after
+from sfumato.client.problems import LONGEST_PAUSE, Answer, error_of, pause_after, stated_pause
 from sfumato.client.tokens import Token
 from sfumato.errors import CuratorError, ParameterError, SfumatoError
 from sfumato.numeric.arguments import of_kind
@@ -137,9 +137,9 @@ class _Addressed:
         return f"<{type(self).__name__} {self.address}>"
 
 
-def _is_awaited(call: Exchange[Any], answer: Answer | None) -> bool:
+def _is_awaited(call: Exchange[Any], answer: Answer) -> bool:
     """Whether the server works on it still: the same request finds the answer later, and is charged once."""
-    return answer is not None and answer.status == _TAKES_LONG and call.key is not None
+    return answer.status == _TAKES_LONG and call.key is not None
 
 
 def _answer(response: httpx.Response) -> Answer:
@@ -169,7 +169,8 @@ class RemoteCurator(_Addressed):
         tried, waited = 1, 0
         while True:
             answer = self._sent(call)
-            if _is_awaited(call, answer) and waited < _MOST_WAITS:
+            if answer is not None and _is_awaited(call, answer) and waited < _MOST_WAITS:
+                time.sleep(min(stated_pause(answer, 0), LONGEST_PAUSE))
                 tried, waited = 1, waited + 1
                 continue
             pause = pause_after(answer, tried, tries=call.tries)
@@ -201,7 +202,8 @@ class AsyncCurator(_Addressed):
         tried, waited = 1, 0
         while True:
             answer = await self._sent(call)
-            if _is_awaited(call, answer) and waited < _MOST_WAITS:
+            if answer is not None and _is_awaited(call, answer) and waited < _MOST_WAITS:
+                await asyncio.sleep(min(stated_pause(answer, 0), LONGEST_PAUSE))
                 tried, waited = 1, waited + 1
                 continue
             pause = pause_after(answer, tried, tries=call.tries)

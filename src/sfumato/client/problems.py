@@ -91,9 +91,14 @@ def pause_after(answer: Answer | None, tried: int, *, tries: int = TRIES) -> flo
     is_between = answer.status in _BETWEEN and not answer.is_problem
     if not is_between and answer.problem().get("error") not in _BUSY:
         return None
-    stated = answer.headers.get("retry-after", "")
-    seconds = float(stated) if stated.isascii() and stated.isdigit() and len(stated) < len("10000000") else growing
+    seconds = stated_pause(answer, growing)
     return None if seconds > LONGEST_PAUSE else max(seconds, growing)
+
+
+def stated_pause(answer: Answer, otherwise: float) -> float:
+    """After how many seconds the server wants to be asked again, if it says so."""
+    stated = answer.headers.get("retry-after", "")
+    return float(stated) if stated.isascii() and stated.isdigit() and len(stated) < len("10000000") else otherwise
 
 
 def error_of(answer: Answer, address: str) -> SfumatoError:

@@ -80,7 +80,7 @@ def common_values(single: NoisyMarginal) -> npt.NDArray[np.int64]:
 def merged(marginal: NoisyMarginal, merging: Merging) -> NoisyMarginal:
     """A measured column, of which the counts of values are added up that count as one.
 
-    Its standard deviation is that of a sum of as many counts as most merged values have.
+    Its standard deviation is that of a sum of as many counts as the median of the merged values has.
     """
     (name,) = marginal.columns
     numbers = merging[name]
